@@ -1,0 +1,289 @@
+"""Every error abreast raises: one tree, fields kept as attributes, each message ends with the way out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from abreast.model.event import Event
+
+
+class AbreastError(Exception):
+    """Root of every error abreast raises on purpose."""
+
+
+class InvalidInput(AbreastError, ValueError):
+    """
+    A value given to abreast cannot be used; nothing was stored.
+
+    Attributes:
+        name: What was wrong: an argument or `entity_type.field`.
+        problem: Why, without the value itself, which may be hidden.
+    """
+
+    def __init__(self, name: str, problem: str, way_out: str) -> None:
+        super().__init__(f"{name}: {problem}; {way_out}")
+        self.name = name
+        self.problem = problem
+
+
+class UnknownEntity(AbreastError, LookupError):
+    """An entity was named that the log was not given."""
+
+    def __init__(self, entity: str, known: Sequence[str]) -> None:
+        names = ", ".join(sorted(known)) or "none"
+        super().__init__(
+            f"entity {entity!r} is not registered (registered: {names}); "
+            "add Entity(...) for it to WorkspaceLog(entities=[...])"
+        )
+        self.entity = entity
+        self.known = tuple(sorted(known))
+
+
+class UnknownField(AbreastError, LookupError):
+    """A field was named that the entity's table does not have."""
+
+    def __init__(self, entity_type: str, field: str, known: Sequence[str]) -> None:
+        super().__init__(
+            f"{entity_type} has no field {field!r}; use one of: {', '.join(known)}"
+        )
+        self.entity_type = entity_type
+        self.field = field
+        self.known = tuple(known)
+
+
+class InvalidEntity(AbreastError, ValueError):
+    """An `Entity` does not fit the table it describes."""
+
+    def __init__(self, entity_type: str, problem: str, way_out: str) -> None:
+        super().__init__(f"Entity {entity_type!r}: {problem}; {way_out}")
+        self.entity_type = entity_type
+        self.problem = problem
+
+
+class NotFound(AbreastError, LookupError):
+    """Something named does not exist, or not in this workspace."""
+
+    def __init__(self, what: str, identity: str, way_out: str) -> None:
+        super().__init__(f"{what} {identity!r} was not found; {way_out}")
+        self.what = what
+        self.identity = identity
+
+
+class WorkspaceNotFound(NotFound):
+    """A workspace has no log yet: nothing was recorded in it and no thread was opened on it."""
+
+    def __init__(self, workspace_id: str) -> None:
+        super().__init__(
+            "workspace", workspace_id, "check the id; a workspace begins with its first row, or with open_workspace()"
+        )
+        self.workspace_id = workspace_id
+
+
+class EntityNotFound(NotFound):
+    """A row does not exist in this workspace; whether it exists elsewhere is not said."""
+
+    def __init__(self, workspace_id: str, entity_type: str, entity_id: str) -> None:
+        super().__init__(
+            entity_type, entity_id, f"read the rows of workspace {workspace_id!r} again and use an id from there"
+        )
+        self.workspace_id = workspace_id
+        self.entity_type = entity_type
+        self.entity_id = entity_id
+
+
+class Conflict(AbreastError):
+    """
+    Somebody else was first; nothing was stored.
+
+    Attributes:
+        what: The thing that changed.
+        expected: What the caller had read.
+        actual: What is there now; None when it is gone.
+    """
+
+    def __init__(self, what: str, expected: object, actual: object, way_out: str, detail: str = "") -> None:
+        extra = f" ({detail})" if detail else ""
+        super().__init__(f"{what}: expected {expected}, found {actual}{extra}; {way_out}")
+        self.what = what
+        self.expected = expected
+        self.actual = actual
+
+
+class StaleWrite(Conflict):
+    """
+    A row changed after the version the caller had read; nothing was stored.
+
+    Attributes:
+        entity_type: The row's entity.
+        entity_id: The row.
+        changes: The events since the expected version, oldest first, at most 20, without hidden values. Empty
+            where the change was made past the log.
+    """
+
+    def __init__(
+        self, entity_type: str, entity_id: str, expected: object, actual: object, changes: Sequence[Event]
+    ) -> None:
+        detail = "; ".join(
+            f"{event.actor.type} {event.operation}: {', '.join(event.changed_fields) or 'the row'}" for event in changes
+        )
+        super().__init__(
+            f"{entity_type} {entity_id!r} version",
+            expected,
+            actual,
+            "read the row again, then write with its version",
+            detail and f"since then {detail}",
+        )
+        self.entity_type = entity_type
+        self.entity_id = entity_id
+        self.changes = tuple(changes)
+
+
+class VersionRequired(AbreastError, ValueError):
+    """A write came without `expected_version`, which would overwrite unseen changes."""
+
+    def __init__(self, entity_type: str, entity_id: str) -> None:
+        super().__init__(
+            f"{entity_type} {entity_id!r}: expected_version is missing; pass the version you last read, "
+            'or expected_version="any" to overwrite whatever is there'
+        )
+        self.entity_type = entity_type
+        self.entity_id = entity_id
+
+
+class MutationReused(AbreastError):
+    """A `mutation_id` came again with another payload; nothing was stored."""
+
+    def __init__(self, workspace_id: str, mutation_id: str) -> None:
+        super().__init__(
+            f"mutation_id {mutation_id!r} was already used in workspace {workspace_id!r} for another write; "
+            "use a new mutation_id for a new write, and the old one only to repeat the same write"
+        )
+        self.workspace_id = workspace_id
+        self.mutation_id = mutation_id
+
+
+class WriteRefused(AbreastError):
+    """
+    The database refused a row; nothing was stored.
+
+    The driver's own text is left out: it can hold the values of hidden fields.
+
+    Attributes:
+        entity_type: The entity that was written.
+        reason: The driver's error class and SQLSTATE, where there is one.
+        constraint: Name of the constraint, where the database says it.
+    """
+
+    def __init__(self, entity_type: str, reason: str, constraint: str | None) -> None:
+        by = f" by constraint {constraint!r}" if constraint else ""
+        super().__init__(
+            f"the database refused the write of {entity_type}{by} ({reason}); "
+            "check the values against the table's constraints, then write again"
+        )
+        self.entity_type = entity_type
+        self.reason = reason
+        self.constraint = constraint
+
+
+class ThreadBoundElsewhere(AbreastError):
+    """A thread was used with a workspace other than the one it was opened on."""
+
+    def __init__(self, thread_id: str, workspace_id: str) -> None:
+        super().__init__(
+            f"thread {thread_id!r} is not a thread of workspace {workspace_id!r}; "
+            "use the workspace it was opened on, or open a thread with a new id"
+        )
+        self.thread_id = thread_id
+        self.workspace_id = workspace_id
+
+
+class CursorRefused(AbreastError):
+    """A cursor was confirmed that the log never delivered or that belongs to another epoch."""
+
+    def __init__(self, thread_id: str, problem: str) -> None:
+        super().__init__(
+            f"cursor of thread {thread_id!r} was not moved: {problem}; "
+            "read the batch again and confirm what it returns"
+        )
+        self.thread_id = thread_id
+        self.problem = problem
+
+
+class ReplicaBehind(AbreastError):
+    """The database read from has not reached the thread's cursor yet."""
+
+    def __init__(self, workspace_id: str, head: int, cursor: int) -> None:
+        super().__init__(
+            f"workspace {workspace_id!r}: HEAD is {head}, the thread has already processed {cursor}; "
+            "read from the primary or wait for the replica. If the database was restored from a backup, "
+            "run `abreast log renew-epoch` once"
+        )
+        self.workspace_id = workspace_id
+        self.head = head
+        self.cursor = cursor
+
+
+class SchemaError(AbreastError):
+    """abreast's own tables do not fit this version of the code."""
+
+
+class SchemaMissing(SchemaError):
+    """The database has no abreast tables, or not all of them."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(f"{detail}; run `abreast db upgrade --database URL` or call database.upgrade()")
+
+
+class SchemaTooOld(SchemaError):
+    """The tables were made by an older version of abreast."""
+
+    def __init__(self, found: str, wanted: str) -> None:
+        super().__init__(
+            f"abreast's tables are at migration {found}, this code needs {wanted}; "
+            "run `abreast db upgrade --database URL` or call database.upgrade()"
+        )
+        self.found = found
+        self.wanted = wanted
+
+
+class SchemaTooNew(SchemaError):
+    """The tables were made by a newer version of abreast."""
+
+    def __init__(self, found: str, wanted: str) -> None:
+        super().__init__(
+            f"abreast's tables are at migration {found}, which this code (migration {wanted}) does not know; "
+            "upgrade the abreast package on this host, nothing was changed"
+        )
+        self.found = found
+        self.wanted = wanted
+
+
+class DatabaseUnavailable(AbreastError):
+    """The database could not be reached or stayed busy; nothing of the last attempt was stored for sure."""
+
+    def __init__(self, database: str, reason: str) -> None:
+        super().__init__(
+            f"database {database} is not available ({reason}); check that it runs and is reachable, then try "
+            "again: a write with a mutation_id is safe to repeat"
+        )
+        self.database = database
+        self.reason = reason
+
+
+class InvalidDatabase(AbreastError, ValueError):
+    """A database URL or engine cannot be used by abreast."""
+
+    def __init__(self, database: str, problem: str, way_out: str) -> None:
+        super().__init__(f"database {database}: {problem}; {way_out}")
+        self.database = database
+        self.problem = problem
+
+
+class SyncCallOnAsyncDatabase(AbreastError, RuntimeError):
+    """A sync method was called on a database that has only an async driver, or the other way round."""
+
+    def __init__(self, way_out: str) -> None:
+        super().__init__(f"this database has no driver for the call; {way_out}")

@@ -1,0 +1,1 @@
+"""The values abreast works with: pure, standard library only."""

@@ -1,0 +1,164 @@
+"""How a product row is described to abreast: what is shown, what is hidden, where its workspace is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from abreast.errors import InvalidEntity
+
+Format = str | Callable[[Any], str]
+Condition = Callable[[Any, Any], Any]
+EventValues = Literal["all", "names"]
+
+
+class Entity:
+    """
+    Describe one kind of product row: a mapped class or a `Table`.
+
+    Constructing it checks only what can be seen without the table; `WorkspaceLog` checks the rest.
+
+    Args:
+        source: A SQLAlchemy mapped class or `Table`.
+        expose: Fields the model may see. Their values are stored in events.
+        hidden: Fields whose change is named but whose value is never copied.
+        secret: Fields that are not even named.
+        name: The entity's type in events and tools; the table's name when left out.
+        workspace: The column that holds the workspace id, or a path of foreign keys that ends in it:
+            `"move_id.workspace_id"` follows `move_id` to its table and reads `workspace_id` there.
+        key: Fields that identify a row; the primary key without the workspace column when left out.
+        version: The version column. Left out: the mapper's `version_id_col`, else a column `version`, else
+            abreast keeps the versions itself. None: abreast keeps them itself.
+        label: What one row is called in sentences; the name with spaces when left out.
+        title: Field whose value names a row in sentences beside its id.
+        labels: What fields are called in sentences, by field name.
+        formats: How values are written, by field name: a format string as in `"{} EUR"` or a function of the
+            JSON value (a date arrives as `"2026-09-30"`). A format is applied before quoting.
+        order_by: Fields, `-field` for descending, by which rows are listed; the key decides ties.
+        limit: Most rows listed at once. Rows that a batch changed are read besides.
+        where: `(columns, viewer) -> condition` for the rows that belong into CURRENT; `columns` has the
+            table's columns by field name.
+        visible: `(columns, viewer) -> condition` for the rows the viewer may see at all, in CURRENT and in
+            CHANGES. Deletions of such an entity are not listed: the right to see them cannot be checked.
+        event_values: `"names"` stores no values in events at all.
+
+    Raises:
+        InvalidEntity: Fields are named twice, or `limit` is below 1.
+
+    Example:
+        >>> Entity(move_table, expose=["move_in_date", "stage"], labels={"move_in_date": "move-in date"}).limit
+        100
+    """
+
+    def __init__(  # noqa: PLR0913 - a description has as many parts as it has
+        self,
+        source: Any,
+        *,
+        expose: Sequence[str],
+        hidden: Sequence[str] = (),
+        secret: Sequence[str] = (),
+        name: str | None = None,
+        workspace: str = "workspace_id",
+        key: Sequence[str] = (),
+        version: str | Literal["auto"] | None = "auto",
+        label: str | None = None,
+        title: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        formats: Mapping[str, Format] | None = None,
+        order_by: Sequence[str] = (),
+        limit: int = 100,
+        where: Condition | None = None,
+        visible: Condition | None = None,
+        event_values: EventValues = "all",
+    ) -> None:
+        self.source = source
+        self.expose = tuple(expose)
+        self.hidden = tuple(hidden)
+        self.secret = tuple(secret)
+        self.name = name or _source_name(source)
+        self.workspace = workspace
+        self.key = tuple(key)
+        self.version = version
+        self.label = label or self.name.replace("_", " ")
+        self.title = title
+        self.labels = dict(labels or {})
+        self.formats = dict(formats or {})
+        self.order_by = tuple(order_by)
+        self.limit = limit
+        self.where = where
+        self.visible = visible
+        self.event_values = event_values
+        self._check()
+
+    def _check(self) -> None:
+        named = self.expose + self.hidden + self.secret
+        twice = sorted({field for field in named if named.count(field) > 1})
+        if twice:
+            raise InvalidEntity(
+                self.name,
+                f"{', '.join(twice)} is named twice in expose, hidden and secret",
+                "name each field in one of them",
+            )
+        if self.title is not None and self.title not in self.expose:
+            raise InvalidEntity(self.name, f"title {self.title!r} is not exposed", "add it to expose")
+        if self.limit < 1:
+            raise InvalidEntity(self.name, "limit is below 1", "pass a limit of at least 1")
+        if self.event_values not in ("all", "names"):
+            raise InvalidEntity(self.name, "event_values is unknown", 'use "all" or "names"')
+
+    def __repr__(self) -> str:
+        return f"Entity({self.name!r}, expose={list(self.expose)})"
+
+
+def _source_name(source: Any) -> str:
+    table = getattr(source, "__table__", source)
+    name = getattr(table, "name", None)
+    if not isinstance(name, str):
+        raise InvalidEntity(repr(source), "is neither a mapped class nor a Table", "pass one of these")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """
+    One current row as a viewer may see it.
+
+    Attributes:
+        values: Exposed fields as JSON values, in the order of `expose`.
+    """
+
+    entity_type: str
+    entity_id: str
+    version: int
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRows:
+    """
+    The current rows of one entity.
+
+    Attributes:
+        rows: In the entity's order, at most its limit.
+        total: How many rows there are, listed or not.
+    """
+
+    entity_type: str
+    rows: tuple[Row, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """
+    The current rows of a workspace at one moment, with the HEAD of that moment.
+
+    Attributes:
+        entities: In the order in which the log was given them.
+    """
+
+    workspace_id: str
+    epoch: str
+    head: int
+    entities: tuple[EntityRows, ...]

@@ -1,0 +1,224 @@
+"""Join the events of one row and field into one line, and cut a log into batches of bounded length."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from abreast.model.event import Actor, Event, JsonObject
+
+LineKind = Literal["insert", "update", "delete", "replace", "transient"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """
+    What happened to one row, or to one field of it, within a batch.
+
+    Attributes:
+        kind: `insert`, `update`, `delete`; `replace`: deleted and inserted again; `transient`: inserted and
+            deleted again.
+        field: The changed field of an `update`; None for the other kinds, which speak of the whole row.
+        before: First old value of the field. Meaningful only if `has_before`.
+        after: Last new value of the field. Meaningful only if `has_after`.
+        has_before: False for hidden fields and where the event recorded no values.
+        has_after: As `has_before`.
+        values: Exposed values of a row that was inserted (last ones) or deleted; empty otherwise.
+        actors: Everyone who took part, in order of appearance.
+        threads: Threads whose runs took part, in order of appearance; None stands for no thread.
+        count: Number of events joined; for a row that was changed and then deleted, at least so many.
+        first_revision: Revision of the first event joined.
+        last_revision: Revision of the last event joined.
+        first_at: UTC microseconds of the first event.
+        last_at: UTC microseconds of the last event.
+    """
+
+    kind: LineKind
+    entity_type: str
+    entity_id: str
+    field: str | None
+    before: Any
+    after: Any
+    has_before: bool
+    has_after: bool
+    values: JsonObject
+    actors: tuple[Actor, ...]
+    threads: tuple[str | None, ...]
+    count: int
+    first_revision: int
+    last_revision: int
+    first_at: int
+    last_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLine:
+    """
+    How many changes of one kind one actor made in a period; stands for events not listed one by one.
+
+    Attributes:
+        count: Number of events.
+        rows: Number of different rows.
+        first_revision: Every event from here to `last_revision` of this type, operation and actor is meant.
+        first_at: UTC microseconds.
+        last_at: UTC microseconds.
+    """
+
+    entity_type: str
+    operation: str
+    actor: Actor
+    count: int
+    rows: int
+    first_revision: int
+    last_revision: int
+    first_at: int
+    last_at: int
+
+
+@dataclass(slots=True)
+class Fold:
+    """
+    The lines of a growing run of events, bounded in lines and bytes.
+
+    `add` takes events in revision order and says whether the event still fits; a refused one changes nothing.
+    The first event always fits.
+
+    Args:
+        limit: Most lines.
+        max_bytes: Most bytes of values, each capped as `value_bytes` says.
+        shown: `(entity_type, field) -> bool`: does a change of this field make a line? Fields that do not are
+            delivered without one.
+    """
+
+    limit: int
+    max_bytes: int
+    shown: Callable[[str, str], bool]
+    lines: dict[tuple[str, str], dict[str | None, Line]] = field(default_factory=dict)
+    last: Event | None = None
+    count: int = 0
+    _line_count: int = 0
+    _bytes: int = 0
+
+    def add(self, event: Event) -> bool:
+        """Join one event, or refuse it because the fold would grow past its bounds."""
+        key = (event.entity_type, event.entity_id)
+        old = self.lines.get(key, {})
+        new = _joined(old, event, self.shown)
+        lines = self._line_count - len(old) + len(new)
+        size = self._bytes - _size(old) + _size(new)
+        if self.count and (lines > self.limit or size > self.max_bytes):
+            return False
+        if new:
+            self.lines[key] = new
+        else:
+            self.lines.pop(key, None)
+        self._line_count, self._bytes = lines, size
+        self.count += 1
+        self.last = event
+        return True
+
+    def result(self) -> tuple[Line, ...]:
+        """Give the lines in order of their first revision, a row's fields by name."""
+        everything = (line for fields in self.lines.values() for line in fields.values())
+        return tuple(sorted(everything, key=lambda line: (line.first_revision, line.field or "")))
+
+
+VALUE_BYTES = 2_000
+"""A longer value counts as this many bytes: it is shown cut (DESIGN: one huge field must not fill the window)."""
+
+
+def value_bytes(value: Any) -> int:
+    """Count the bytes of a value as JSON, at most `VALUE_BYTES`."""
+    return min(len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")), VALUE_BYTES)
+
+
+def _size(lines: dict[str | None, Line]) -> int:
+    return sum(
+        value_bytes(line.before) + value_bytes(line.after) + sum(map(value_bytes, line.values.values()))
+        for line in lines.values()
+    )
+
+
+def _joined(
+    old: dict[str | None, Line], event: Event, shown: Callable[[str, str], bool]
+) -> dict[str | None, Line]:
+    whole = old.get(None)
+    if event.operation == "insert":
+        kind: LineKind = "replace" if old and (whole is None or whole.kind in ("delete", "replace")) else "insert"
+        return {None: _extended(_all(old), _whole(event, kind, event.after))}
+    if event.operation == "delete":
+        made_here = whole is not None and whole.kind in ("insert", "transient")
+        return {None: _extended(_all(old), _whole(event, "transient" if made_here else "delete", event.before))}
+    if not any(shown(event.entity_type, name) for name in event.changed_fields):
+        return old
+    if whole is not None:
+        values = {**whole.values, **(event.after or {})}
+        return {None: _extended([whole], _whole(event, whole.kind, values))}
+    joined = dict(old)
+    for name in event.changed_fields:
+        if shown(event.entity_type, name):
+            joined[name] = _field(old.get(name), event, name)
+    return joined
+
+
+def _all(lines: dict[str | None, Line]) -> Iterable[Line]:
+    return sorted(lines.values(), key=lambda line: line.first_revision)
+
+
+def _field(old: Line | None, event: Event, name: str) -> Line:
+    before, after = event.before or {}, event.after or {}
+    line = replace(
+        _whole(event, "update", None),
+        field=name,
+        before=before.get(name),
+        after=after.get(name),
+        has_before=name in before,
+        has_after=name in after,
+    )
+    if old is None:
+        return line
+    joined = _extended([old], line)
+    return replace(joined, before=old.before, has_before=old.has_before)
+
+
+def _whole(event: Event, kind: LineKind, values: JsonObject | None) -> Line:
+    return Line(
+        kind=kind,
+        entity_type=event.entity_type,
+        entity_id=event.entity_id,
+        field=None,
+        before=None,
+        after=None,
+        has_before=False,
+        has_after=False,
+        values=values or {},
+        actors=(event.actor,),
+        threads=(event.source_thread_id,),
+        count=1,
+        first_revision=event.revision or 0,
+        last_revision=event.revision or 0,
+        first_at=event.created_at,
+        last_at=event.created_at,
+    )
+
+
+def _extended(earlier: Iterable[Line], line: Line) -> Line:
+    """Give `line` the actors, threads, counts and beginning of the lines it takes the place of."""
+    lines = [*earlier, line]
+    return replace(
+        line,
+        actors=tuple(dict.fromkeys(actor for part in lines for actor in part.actors)),
+        threads=tuple(dict.fromkeys(thread for part in lines for thread in part.threads)),
+        count=_events(lines),
+        first_revision=lines[0].first_revision,
+        first_at=min(part.first_at for part in lines),
+        last_at=max(part.last_at for part in lines),
+    )
+
+
+def _events(lines: list[Line]) -> int:
+    return max(part.count for part in lines[:-1]) + lines[-1].count if lines[:-1] else lines[-1].count

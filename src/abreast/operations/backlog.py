@@ -1,0 +1,127 @@
+"""Cut what a thread has not processed into batches of bounded length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from abreast.model.event import Actor
+from abreast.model.fold import Fold, Line, SummaryLine
+from abreast.operations.record import event_of, select_events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+    from abreast.model.batch import BatchRequest
+    from abreast.model.event import Event
+    from abreast.sql.mapping import Catalog
+    from abreast.sql.tables import Tables
+
+_PAGE = 500
+"""Events read at once; a backlog of any length takes the memory of one page and its lines."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """
+    The changes a batch delivers.
+
+    Attributes:
+        upto: The last revision delivered; None where nothing is, and where everything up to HEAD is.
+        mark: Id of the event at `upto`.
+        count: Events delivered, listed or counted.
+        remaining: Events after `upto`.
+    """
+
+    lines: tuple[Line, ...] = ()
+    summary: tuple[SummaryLine, ...] = ()
+    upto: int | None = None
+    mark: str = ""
+    count: int = 0
+    remaining: int = 0
+
+
+def deliver(
+    connection: Connection, tables: Tables, catalog: Catalog, request: BatchRequest, after: int, head: int
+) -> Delivery:
+    """Deliver the longest prefix of `(after, head]` within the bounds, and the rest in counts if it is too long."""
+    first, *later = _folds(_events(connection, tables, request.workspace_id, after, head), catalog, request)
+    if not later:
+        return Delivery(first.result(), count=first.count)
+    last = first.last
+    assert last is not None and last.revision is not None
+    if len(later) >= request.max_runs:
+        summary = _summary(connection, tables, request.workspace_id, last.revision, head)
+        return Delivery(first.result(), summary, count=first.count + sum(line.count for line in summary))
+    remaining = sum(fold.count for fold in later)
+    return Delivery(first.result(), (), last.revision, last.event_id, first.count, remaining)
+
+
+def _folds(events: Iterator[Event], catalog: Catalog, request: BatchRequest) -> list[Fold]:
+    """Cut a backlog into the batches of the coming runs; the cut after `max_runs` of them ends the reading."""
+    folds = [Fold(request.limit, request.max_bytes, catalog.shown)]
+    for event in events:
+        if not folds[-1].add(event):
+            folds.append(Fold(request.limit, request.max_bytes, catalog.shown))
+            if len(folds) > request.max_runs:
+                break
+            folds[-1].add(event)
+    return folds
+
+
+def _events(
+    connection: Connection, tables: Tables, workspace_id: str, after: int, head: int
+) -> Iterator[Event]:
+    event = tables.workspace_event
+    while after < head:
+        page = (
+            select_events(tables)
+            .where(event.c.workspace_id == workspace_id, event.c.revision > after, event.c.revision <= head)
+            .order_by(event.c.revision)
+            .limit(_PAGE)
+        )
+        rows = connection.execute(page).all()
+        for row in rows:
+            yield event_of(row)
+        if len(rows) < _PAGE:
+            return
+        after = rows[-1].revision
+
+
+def _summary(
+    connection: Connection, tables: Tables, workspace_id: str, after: int, head: int
+) -> tuple[SummaryLine, ...]:
+    event = tables.workspace_event
+    groups = (event.c.entity_type, event.c.operation, event.c.actor_type, event.c.actor_id, event.c.on_behalf_of)
+    wanted = (
+        select(
+            *groups,
+            func.count().label("events"),
+            func.count(event.c.entity_id.distinct()).label("entities"),
+            func.min(event.c.revision).label("first_revision"),
+            func.max(event.c.revision).label("last_revision"),
+            func.min(event.c.created_at).label("first_at"),
+            func.max(event.c.created_at).label("last_at"),
+        )
+        .where(event.c.workspace_id == workspace_id, event.c.revision > after, event.c.revision <= head)
+        .group_by(*groups)
+        .order_by(func.min(event.c.revision))
+    )
+    return tuple(
+        SummaryLine(
+            entity_type=row.entity_type,
+            operation=row.operation,
+            actor=Actor(row.actor_type, row.actor_id, row.on_behalf_of),
+            count=int(row.events),
+            rows=int(row.entities),
+            first_revision=int(row.first_revision),
+            last_revision=int(row.last_revision),
+            first_at=int(row.first_at),
+            last_at=int(row.last_at),
+        )
+        for row in connection.execute(wanted)
+    )

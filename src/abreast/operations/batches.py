@@ -1,0 +1,261 @@
+"""Read what one run is given: rows, HEAD and changes, in one snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, case, exists, literal, select
+
+from abreast.errors import InvalidInput, ReplicaBehind, ThreadBoundElsewhere, WorkspaceNotFound
+from abreast.model.batch import Batch
+from abreast.model.cursor import Cursor, Position, reset_reason
+from abreast.model.entity import Row, Snapshot
+from abreast.operations import cursors
+from abreast.operations.backlog import Delivery, deliver
+from abreast.operations.number import number
+from abreast.operations.snapshots import Reader, has_rows
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from abreast.model.batch import BatchRequest
+    from abreast.model.cursor import ResetReason
+    from abreast.model.fold import Line
+    from abreast.sql.mapping import Catalog
+    from abreast.sql.tables import Tables
+
+@dataclass(frozen=True)
+class _Standing:
+    """Where the log and the thread stand, read in one statement."""
+
+    position: Position
+    bound_to: str | None
+    cursor: Cursor | None
+    mark_found: str | None
+    waiting: bool
+
+
+def prepare(
+    connection: Connection, tables: Tables, catalog: Catalog, request: BatchRequest, *, now: int, new_epoch: str
+) -> bool:
+    """
+    Number what waits, bind the thread to its workspace, and set a new thread's cursor to HEAD.
+
+    Returns:
+        Whether more events wait than one transaction numbers, so that it has to run again.
+
+    Raises:
+        WorkspaceNotFound: The workspace has neither a log nor a row.
+        ThreadBoundElsewhere: The thread belongs to another workspace.
+    """
+    if number(connection, tables, request.workspace_id, new_epoch=new_epoch).more:
+        return True
+    begin_workspace(connection, tables, catalog, request.workspace_id, new_epoch=new_epoch)
+    if request.has_history or request.checkpoint_cursor is not None:
+        cursors.bind_thread(connection, tables, request.workspace_id, request.thread_id, now=now)
+    else:
+        cursors.open_thread(
+            connection, tables, request.workspace_id, request.thread_id, request.scope, now=now
+        )
+    return False
+
+
+def begin_workspace(
+    connection: Connection, tables: Tables, catalog: Catalog, workspace_id: str, *, new_epoch: str
+) -> None:
+    """
+    Begin the log of a workspace that has rows but no log yet.
+
+    Raises:
+        WorkspaceNotFound: It has neither.
+    """
+    if cursors.position(connection, tables, workspace_id) is None:
+        if not any(has_rows(connection, entity, workspace_id) for entity in catalog.by_name.values()):
+            raise WorkspaceNotFound(workspace_id)
+        cursors.open_workspace(connection, tables, workspace_id, new_epoch=new_epoch)
+
+
+def read_batch(
+    connection: Connection, tables: Tables, catalog: Catalog, request: BatchRequest, *, prepared: bool
+) -> Batch | None:
+    """
+    Read rows, HEAD and the changes after the thread's cursor.
+
+    Everything comes from the transaction's snapshot. The changes are the longest prefix of what the thread has not
+    processed that fits the request's bounds, at least one event.
+
+    Args:
+        prepared: `prepare` and numbering have run. Otherwise None is returned where they have work to do.
+
+    Raises:
+        WorkspaceNotFound: The workspace has no log.
+        ThreadBoundElsewhere: The thread belongs to another workspace.
+        ReplicaBehind: The database has not reached the cursor.
+    """
+    standing = _standing(connection, tables, request)
+    if not prepared and (standing is None or standing.waiting or not _is_open(standing, request)):
+        return None
+    if standing is None:
+        raise WorkspaceNotFound(request.workspace_id)
+    if standing.bound_to != request.workspace_id:
+        raise ThreadBoundElsewhere(request.thread_id, request.workspace_id)
+    since, reset = _since(connection, tables, request, standing)
+    delivery = Delivery()
+    if reset is None:
+        delivery = deliver(connection, tables, catalog, request, since.revision, standing.position.head)
+    return _batch(_Rows(connection, tables, catalog, request), standing.position, since, reset, delivery)
+
+
+def read_snapshot(
+    connection: Connection, tables: Tables, catalog: Catalog, workspace_id: str, viewer: object
+) -> Snapshot:
+    """
+    Read the current rows with the HEAD of the same moment; of a workspace without a log it is 0.
+    """
+    at = cursors.position(connection, tables, workspace_id) or Position("", 0, "", 0)
+    reader = Reader(connection, tables, workspace_id, viewer)
+    rows = tuple(reader.listed(entity) for entity in catalog.by_name.values())
+    return Snapshot(workspace_id, at.epoch, at.head, rows)
+
+
+def _standing(connection: Connection, tables: Tables, request: BatchRequest) -> _Standing | None:
+    workspace, event, stored, thread = (
+        tables.workspace,
+        tables.workspace_event,
+        tables.thread_cursor,
+        tables.thread,
+    )
+    of_thread = and_(
+        stored.c.workspace_id == workspace.c.workspace_id,
+        stored.c.thread_id == request.thread_id,
+        stored.c.scope == request.scope,
+    )
+    waiting = exists().where(event.c.workspace_id == request.workspace_id, event.c.revision.is_(None))
+    head_mark, mark_found = (
+        select(event.c.event_id)
+        .where(event.c.workspace_id == request.workspace_id, event.c.revision == revision)
+        .scalar_subquery()
+        for revision in (workspace.c.head, stored.c.revision)
+    )
+    wanted = (
+        select(
+            workspace.c.epoch,
+            workspace.c.head,
+            workspace.c.floor,
+            head_mark.label("head_mark"),
+            select(thread.c.workspace_id).where(thread.c.thread_id == request.thread_id).scalar_subquery().label("bound"),
+            stored.c.epoch.label("cursor_epoch"),
+            stored.c.revision,
+            stored.c.mark,
+            mark_found.label("mark_found"),
+            case((waiting, literal(1)), else_=literal(0)).label("waiting"),
+        )
+        .select_from(workspace.outerjoin(stored, of_thread))
+        .where(workspace.c.workspace_id == request.workspace_id)
+    )
+    row = connection.execute(wanted).first()
+    if row is None:
+        return None
+    cursor = None
+    if row.revision is not None:
+        cursor = Cursor(
+            request.workspace_id, request.thread_id, request.scope, row.cursor_epoch, int(row.revision), row.mark
+        )
+    at = Position(row.epoch, int(row.head), row.head_mark or "", int(row.floor))
+    return _Standing(at, row.bound, cursor, row.mark_found, bool(row.waiting))
+
+
+def _is_open(standing: _Standing, request: BatchRequest) -> bool:
+    has_cursor = standing.cursor is not None or request.checkpoint_cursor is not None or request.has_history
+    return standing.bound_to is not None and has_cursor
+
+
+def _since(
+    connection: Connection, tables: Tables, request: BatchRequest, standing: _Standing
+) -> tuple[Cursor, ResetReason | None]:
+    """Choose where reading starts: the lower cursor, or the one after which changes cannot be listed any more."""
+    known = [(standing.cursor, standing.mark_found)] if standing.cursor is not None else []
+    if request.checkpoint_cursor is not None:
+        known.append(_from_checkpoint(connection, tables, request, request.checkpoint_cursor))
+    if not known:
+        at = standing.position
+        nothing = Cursor(request.workspace_id, request.thread_id, request.scope, at.epoch, 0, "")
+        return nothing, "no_cursor"
+    reasons = [(cursor, reset_reason(cursor, standing.position, mark)) for cursor, mark in known]
+    for cursor, reason in reasons:
+        if reason is not None:
+            return cursor, reason
+    since = min((cursor for cursor, _ in reasons), key=lambda cursor: cursor.revision)
+    ahead = max(cursor.revision for cursor, _ in reasons)
+    if ahead > standing.position.head:
+        raise ReplicaBehind(request.workspace_id, standing.position.head, ahead)
+    return since, None
+
+
+def _from_checkpoint(
+    connection: Connection, tables: Tables, request: BatchRequest, cursor: Cursor
+) -> tuple[Cursor, str | None]:
+    if cursor.workspace_id != request.workspace_id:
+        raise InvalidInput(
+            "checkpoint_cursor", "belongs to another workspace", "pass the cursor that this thread's state holds"
+        )
+    own = replace(cursor, thread_id=request.thread_id, scope=request.scope)
+    return own, cursors.mark_at(connection, tables, request.workspace_id, cursor.revision)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows a batch shows: each entity's list, and those its lines speak of."""
+
+    connection: Connection
+    tables: Tables
+    catalog: Catalog
+    request: BatchRequest
+
+    def snapshot(self, at: Position) -> Snapshot:
+        """List the rows of every entity."""
+        reader = self._reader()
+        rows = tuple(reader.listed(entity) for entity in self.catalog.by_name.values())
+        return Snapshot(self.request.workspace_id, at.epoch, at.head, rows)
+
+    def current(self, lines: tuple[Line, ...], snapshot: Snapshot) -> dict[tuple[str, str], Row | None]:
+        """Give the rows of the lines as they are now; those that are not listed are read by id."""
+        listed = {(row.entity_type, row.entity_id): row for entity in snapshot.entities for row in entity.rows}
+        wanted = dict.fromkeys((line.entity_type, line.entity_id) for line in lines)
+        unlisted = [key for key in wanted if key not in listed]
+        reader, found = self._reader(), {}
+        for name in dict.fromkeys(entity_type for entity_type, _ in unlisted):
+            ids = [entity_id for entity_type, entity_id in unlisted if entity_type == name]
+            rows = reader.named(self.catalog.by_name[name], ids)
+            found.update({(name, entity_id): row for entity_id, row in rows.items()})
+        return {key: listed.get(key) or found.get(key) for key in wanted}
+
+    def visible(self, line: Line, current: dict[tuple[str, str], Row | None]) -> bool:
+        """Say whether the viewer may read a line: without the row nobody can tell whether he may."""
+        entity = self.catalog.by_name[line.entity_type].entity
+        return entity.visible is None or current[line.entity_type, line.entity_id] is not None
+
+    def _reader(self) -> Reader:
+        return Reader(self.connection, self.tables, self.request.workspace_id, self.request.viewer)
+
+
+def _batch(rows: _Rows, at: Position, since: Cursor, reset: ResetReason | None, delivery: Delivery) -> Batch:
+    snapshot = rows.snapshot(at)
+    current = rows.current(delivery.lines, snapshot)
+    lines = tuple(line for line in delivery.lines if rows.visible(line, current))
+    upto, mark = (at.head, at.head_mark) if delivery.upto is None else (delivery.upto, delivery.mark)
+    return Batch(
+        workspace_id=since.workspace_id,
+        thread_id=since.thread_id,
+        scope=since.scope,
+        since=since,
+        cursor_after=replace(since, epoch=at.epoch, revision=upto, mark=mark),
+        lines=lines,
+        summary=delivery.summary,
+        remaining=delivery.remaining,
+        event_count=delivery.count,
+        reset=reset,
+        snapshot=snapshot,
+        current={(line.entity_type, line.entity_id): current[line.entity_type, line.entity_id] for line in lines},
+    )

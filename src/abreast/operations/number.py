@@ -1,0 +1,167 @@
+"""Give recorded events their revisions: gap-free, in one short transaction."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import and_, bindparam, exists, select, update
+
+from abreast.sql.dialects import dialect_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import Connection, Select
+
+    from abreast.sql.tables import Tables
+
+CHUNK = 5_000
+"""Most events one transaction numbers, so that the counter row is never held for long."""
+
+
+class Numbered(NamedTuple):
+    """
+    What one numbering did.
+
+    Attributes:
+        revisions: The revisions given, by event id.
+        more: More events wait than one chunk holds.
+    """
+
+    revisions: dict[str, int]
+    more: bool
+
+
+class Waiting(NamedTuple):
+    """An event without a revision."""
+
+    event_id: str
+    entity_type: str
+    entity_id: str
+    version: int
+    operation: str
+
+
+def is_waiting(connection: Connection, tables: Tables, workspace_id: str) -> bool:
+    """Say whether a workspace has events without a revision; one indexed probe."""
+    event = tables.workspace_event
+    probe = select(event.c.event_id).where(event.c.workspace_id == workspace_id, event.c.revision.is_(None)).limit(1)
+    return connection.execute(probe).first() is not None
+
+
+def number(
+    connection: Connection, tables: Tables, workspace_id: str, *, new_epoch: str, chunk: int = CHUNK
+) -> Numbered:
+    """
+    Give the visible unnumbered events of a workspace the next revisions and raise HEAD.
+
+    Order: by time-ordered event id, the events of one row by version. Events that commit later are numbered
+    later, so none is skipped and there is no gap. Needs READ COMMITTED or one writer at a time.
+
+    Args:
+        new_epoch: Epoch of the log if this is its first event.
+    """
+    if not is_waiting(connection, tables, workspace_id):
+        return Numbered({}, more=False)
+    head = lock_head(connection, tables, workspace_id, new_epoch=new_epoch)
+    waiting = _waiting(connection, tables, workspace_id, chunk)
+    revisions = {event_id: head + place for place, event_id in enumerate(in_order(waiting), start=1)}
+    _assign(connection, tables, workspace_id, head, revisions)
+    return Numbered(revisions, more=len(waiting) >= chunk)
+
+
+def number_all(connection: Connection, tables: Tables, workspace_id: str, *, new_epoch: str) -> dict[str, int]:
+    """Number everything that waits, in one transaction; gives the revisions by event id."""
+    revisions: dict[str, int] = {}
+    more = True
+    while more:
+        numbered, more = number(connection, tables, workspace_id, new_epoch=new_epoch)
+        revisions.update(numbered)
+    return revisions
+
+
+def lock_head(connection: Connection, tables: Tables, workspace_id: str, *, new_epoch: str) -> int:
+    """Lock the counter row, which is made if it is missing, and give HEAD."""
+    workspace = tables.workspace
+    locked = select(workspace.c.head).where(workspace.c.workspace_id == workspace_id).with_for_update()
+    head = connection.execute(locked).scalar()
+    if head is None:
+        values = {"workspace_id": workspace_id, "epoch": new_epoch, "head": 0, "floor": 0}
+        connection.execute(dialect_of(connection).insert_missing(workspace, values))
+        head = connection.execute(locked).scalar_one()
+    return int(head)
+
+
+def in_order(waiting: Sequence[Waiting]) -> list[str]:
+    """
+    Order events by id, but let each row's events take that row's places by version.
+
+    Where a row was inserted again its versions begin anew, so it is sorted within each life of the row.
+    """
+    rows: dict[tuple[str, str], list[Waiting]] = defaultdict(list)
+    for event in sorted(waiting):
+        rows[event.entity_type, event.entity_id].append(event)
+    following = {row: iter(_by_version(events)) for row, events in rows.items()}
+    return [next(following[event.entity_type, event.entity_id]) for event in sorted(waiting)]
+
+
+def _by_version(events: Iterable[Waiting]) -> list[str]:
+    lives: list[list[Waiting]] = [[]]
+    for event in events:
+        if event.operation == "insert" and any(earlier.operation == "delete" for earlier in lives[-1]):
+            lives.append([])
+        lives[-1].append(event)
+    return [event.event_id for life in lives for event in sorted(life, key=lambda event: event.version)]
+
+
+def _waiting(connection: Connection, tables: Tables, workspace_id: str, chunk: int) -> list[Waiting]:
+    event = tables.workspace_event
+    first = _select_waiting(tables, workspace_id).order_by(event.c.event_id).limit(chunk)
+    found = [Waiting(*row) for row in connection.execute(first)]
+    if len(found) < chunk:
+        return found
+    later = _earlier_versions_beyond(tables, workspace_id, found[-1].event_id)
+    return found + [Waiting(*row) for row in connection.execute(later)]
+
+
+def _select_waiting(tables: Tables, workspace_id: str) -> Select[tuple[str, str, str, int, str]]:
+    event = tables.workspace_event
+    return select(
+        event.c.event_id, event.c.entity_type, event.c.entity_id, event.c.version, event.c.operation
+    ).where(event.c.workspace_id == workspace_id, event.c.revision.is_(None))
+
+
+def _earlier_versions_beyond(
+    tables: Tables, workspace_id: str, last: str
+) -> Select[tuple[str, str, str, int, str]]:
+    """Select what waits beyond a chunk but belongs before an event in it: clocks of writers differ."""
+    event, inside = tables.workspace_event, tables.workspace_event.alias("inside")
+    belongs_before = exists().where(
+        and_(
+            inside.c.workspace_id == workspace_id,
+            inside.c.revision.is_(None),
+            inside.c.entity_type == event.c.entity_type,
+            inside.c.entity_id == event.c.entity_id,
+            inside.c.version > event.c.version,
+            inside.c.event_id <= last,
+        )
+    )
+    return _select_waiting(tables, workspace_id).where(event.c.event_id > last, belongs_before)
+
+
+def _assign(
+    connection: Connection, tables: Tables, workspace_id: str, head: int, revisions: dict[str, int]
+) -> None:
+    if not revisions:
+        return
+    event, workspace = tables.workspace_event, tables.workspace
+    place = (
+        update(event)
+        .where(event.c.workspace_id == workspace_id, event.c.event_id == bindparam("of_event"))
+        .values(revision=bindparam("new_revision"))
+    )
+    values = [{"of_event": event_id, "new_revision": revision} for event_id, revision in revisions.items()]
+    connection.execute(place, values)
+    raised = update(workspace).where(workspace.c.workspace_id == workspace_id).values(head=head + len(revisions))
+    connection.execute(raised)

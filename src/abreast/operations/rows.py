@@ -1,0 +1,201 @@
+"""Read and change product rows under their version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sqlalchemy import and_, delete, func, insert, select, update
+from sqlalchemy.exc import DBAPIError, StatementError
+
+from abreast.errors import StaleWrite, WriteRefused
+from abreast.operations.record import event_of, select_events
+from abreast.sql.dialects import dialect_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import ColumnElement, Connection, Executable
+
+    from abreast.model.event import Event
+    from abreast.sql.mapping import EntityTable
+    from abreast.sql.tables import Tables
+
+FIRST_VERSION = 1
+"""Version of a row that was just inserted, and of one that abreast has never seen changed."""
+
+MOST_CHANGES_TOLD = 20
+
+
+@dataclass(frozen=True)
+class StoredRow:
+    """
+    A row as it is in the database, or as it will be once the plan has been applied.
+
+    Attributes:
+        values: Native values by field name.
+    """
+
+    entity_id: str
+    values: Mapping[str, Any]
+    version: int
+
+
+@dataclass(frozen=True)
+class LiveRows:
+    """
+    The rows of one open connection.
+
+    Attributes:
+        workspace_id: Only rows of this workspace are found.
+    """
+
+    connection: Connection
+    tables: Tables
+    entity: EntityTable
+    workspace_id: str
+
+    def locked(self, key: Mapping[str, Any]) -> StoredRow | None:
+        """Read a row and keep others from changing it until the transaction ends."""
+        wanted = (
+            select(*self.entity.columns, self._version(self.entity.entity_id(key)).label("abreast_version"))
+            .where(*self.entity.key_condition(key), self.entity.in_workspace(self.workspace_id))
+            .with_for_update(of=self.entity.table)
+        )
+        row = self.execute(wanted).first()
+        if row is None:
+            return None
+        values = self.entity.row_values(row)
+        return StoredRow(self.entity.entity_id(values), values, int(row.abreast_version or FIRST_VERSION))
+
+    def last_version(self, entity_id: str) -> int:
+        """Give the version of a row's last recorded event; 0 for a row that never was."""
+        if self.entity.version_field is None:
+            return int(self.execute(select(self._version(entity_id))).scalar() or 0)
+        event = self.tables.workspace_event
+        latest = (
+            select(event.c.version)
+            .where(
+                event.c.workspace_id == self.workspace_id,
+                event.c.entity_type == self.entity.name,
+                event.c.entity_id == entity_id,
+            )
+            .order_by(event.c.version.desc())
+            .limit(1)
+        )
+        return int(self.execute(latest).scalar() or 0)
+
+    def insert(self, values: Mapping[str, Any], version: int) -> StoredRow:
+        """Insert a row; what the database fills in is read back."""
+        stored = dict(values)
+        if self.entity.version_field is not None:
+            stored[self.entity.version_field] = version
+        columns = {self.entity.fields[name]: value for name, value in stored.items()}
+        result = self.execute(insert(self.entity.table).values(columns))
+        key = self._inserted_key(stored, result.inserted_primary_key)
+        row = self.execute(select(*self.entity.columns).where(*self.entity.key_condition(key))).one()
+        values = self.entity.row_values(row)
+        entity_id = self.entity.entity_id(values)
+        self.keep_version(entity_id, version)
+        return StoredRow(entity_id, values, version)
+
+    def update(self, row: StoredRow, key: Mapping[str, Any], changed: Mapping[str, Any]) -> None:
+        """
+        Change fields of a row that still has the version of `row`.
+
+        Raises:
+            StaleWrite: It has another.
+        """
+        columns = {self.entity.fields[name]: value for name, value in changed.items()}
+        conditions = list(self.entity.key_condition(key))
+        if self.entity.version_field is not None:
+            columns[self.entity.fields[self.entity.version_field]] = row.version + 1
+            conditions.append(self._version(row.entity_id) == row.version)
+        if self.execute(update(self.entity.table).where(and_(*conditions)).values(columns)).rowcount != 1:
+            self._stale(row)
+        self.keep_version(row.entity_id, row.version + 1)
+
+    def delete(self, row: StoredRow, key: Mapping[str, Any]) -> None:
+        """
+        Delete a row that still has the version of `row`.
+
+        Raises:
+            StaleWrite: It has another.
+        """
+        conditions = list(self.entity.key_condition(key))
+        if self.entity.version_field is not None:
+            conditions.append(self._version(row.entity_id) == row.version)
+        if self.execute(delete(self.entity.table).where(and_(*conditions))).rowcount != 1:
+            self._stale(row)
+        self.keep_version(row.entity_id, row.version + 1)
+
+    def changes_since(self, entity_id: str, version: int, *, limit: int) -> list[Event]:
+        """Give a row's events after a version, oldest first."""
+        event = self.tables.workspace_event
+        wanted = (
+            select_events(self.tables)
+            .where(
+                event.c.workspace_id == self.workspace_id,
+                event.c.entity_type == self.entity.name,
+                event.c.entity_id == entity_id,
+                event.c.version > version,
+            )
+            .order_by(event.c.version, event.c.event_id)
+            .limit(limit)
+        )
+        return [event_of(row) for row in self.execute(wanted)]
+
+    def execute(self, statement: Executable) -> Any:
+        """
+        Execute a statement over product rows.
+
+        Raises:
+            WriteRefused: The database refuses the values; its own text, which can hold them, is left out.
+        """
+        try:
+            return self.connection.execute(statement)
+        except DBAPIError as error:
+            error.hide_parameters = True
+            dialect = dialect_of(self.connection)
+            if dialect.is_unavailable(error):
+                raise
+            refused = WriteRefused(self.entity.name, *dialect.describe(error))
+        except StatementError as error:
+            refused = WriteRefused(self.entity.name, type(error.orig).__name__, None)
+        raise refused from None
+
+    def _stale(self, row: StoredRow) -> NoReturn:
+        changes = self.changes_since(row.entity_id, row.version, limit=MOST_CHANGES_TOLD)
+        raise StaleWrite(self.entity.name, row.entity_id, row.version, "another", changes)
+
+    def _inserted_key(self, stored: Mapping[str, Any], inserted: Any) -> dict[str, Any]:
+        generated = dict(zip(self.entity.table.primary_key, inserted or (), strict=False))
+        return {
+            name: stored[name] if name in stored else generated[self.entity.fields[name]] for name in self.entity.key
+        }
+
+    def _version(self, entity_id: str) -> ColumnElement[int]:
+        """Build a row's version as an expression; NULL where abreast keeps it and the row never changed."""
+        if self.entity.version_field is not None:
+            column = self.entity.fields[self.entity.version_field]
+            return func.coalesce(column, FIRST_VERSION) if column.nullable else column
+        owned = self.tables.entity_version
+        return (
+            select(owned.c.version)
+            .where(
+                owned.c.workspace_id == self.workspace_id,
+                owned.c.entity_type == self.entity.name,
+                owned.c.entity_id == entity_id,
+            )
+            .scalar_subquery()
+        )
+
+    def keep_version(self, entity_id: str, version: int) -> None:
+        """Raise the version, where abreast keeps it; the row itself is locked, so nobody is between."""
+        if self.entity.version_field is not None:
+            return
+        owned = self.tables.entity_version
+        key = {"workspace_id": self.workspace_id, "entity_type": self.entity.name, "entity_id": entity_id}
+        raised = update(owned).where(*(owned.c[name] == value for name, value in key.items())).values(version=version)
+        if self.connection.execute(raised).rowcount == 0:
+            self.connection.execute(insert(owned).values(**key, version=version))

@@ -1,0 +1,103 @@
+"""Read the current rows a viewer may see, as they are in the transaction's snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, func, or_, select
+
+from abreast.model.entity import EntityRows, Row
+from abreast.operations.rows import FIRST_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement, Connection, Select
+
+    from abreast.sql.mapping import EntityTable
+    from abreast.sql.tables import Tables
+
+_KEYS_PER_STATEMENT = 200
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the rows of one workspace for one viewer."""
+
+    connection: Connection
+    tables: Tables
+    workspace_id: str
+    viewer: object
+
+    def listed(self, entity: EntityTable) -> EntityRows:
+        """List an entity's rows in its order, at most its limit, and count them all."""
+        conditions = self._conditions(entity, display=True)
+        wanted = select(*entity.columns).where(*conditions).order_by(*_order(entity))
+        rows = self._rows(entity, wanted.limit(entity.entity.limit + 1))
+        if len(rows) <= entity.entity.limit:
+            return EntityRows(entity.name, tuple(rows), len(rows))
+        counted = select(func.count()).select_from(entity.table).where(*conditions)
+        total = self.connection.execute(counted).scalar_one()
+        return EntityRows(entity.name, tuple(rows[: entity.entity.limit]), int(total))
+
+    def named(self, entity: EntityTable, entity_ids: Sequence[str]) -> dict[str, Row]:
+        """Read rows by id, also those that the entity's `where` keeps out of the list."""
+        found: dict[str, Row] = {}
+        for start in range(0, len(entity_ids), _KEYS_PER_STATEMENT):
+            keys = [entity.key_values(entity_id) for entity_id in entity_ids[start : start + _KEYS_PER_STATEMENT]]
+            wanted = select(*entity.columns).where(*self._conditions(entity, display=False), _any_of(entity, keys))
+            found.update((row.entity_id, row) for row in self._rows(entity, wanted))
+        return found
+
+    def _conditions(self, entity: EntityTable, *, display: bool) -> list[ColumnElement[bool]]:
+        conditions = [entity.in_workspace(self.workspace_id)]
+        columns = SimpleNamespace(**entity.fields)
+        if entity.entity.visible is not None:
+            conditions.append(entity.entity.visible(columns, self.viewer))
+        if display and entity.entity.where is not None:
+            conditions.append(entity.entity.where(columns, self.viewer))
+        return conditions
+
+    def _rows(self, entity: EntityTable, wanted: Select[Any]) -> list[Row]:
+        stored = [entity.row_values(row) for row in self.connection.execute(wanted)]
+        ids = [entity.entity_id(values) for values in stored]
+        versions = self._versions(entity, stored, ids)
+        return [
+            Row(entity.name, entity_id, versions.get(entity_id) or FIRST_VERSION, entity.exposed(values))
+            for entity_id, values in zip(ids, stored, strict=True)
+        ]
+
+    def _versions(self, entity: EntityTable, stored: list[dict[str, Any]], ids: list[str]) -> dict[str, int | None]:
+        if entity.version_field is not None:
+            field = entity.version_field
+            return {entity_id: values[field] for entity_id, values in zip(ids, stored, strict=True)}
+        if not ids:
+            return {}
+        owned = self.tables.entity_version
+        wanted = select(owned.c.entity_id, owned.c.version).where(
+            owned.c.workspace_id == self.workspace_id, owned.c.entity_type == entity.name, owned.c.entity_id.in_(ids)
+        )
+        return {row.entity_id: int(row.version) for row in self.connection.execute(wanted)}
+
+
+def has_rows(connection: Connection, entity: EntityTable, workspace_id: str) -> bool:
+    """Say whether a workspace has at least one row of an entity."""
+    wanted = select(*(entity.fields[name] for name in entity.key)).where(entity.in_workspace(workspace_id)).limit(1)
+    return connection.execute(wanted).first() is not None
+
+
+def _order(entity: EntityTable) -> list[ColumnElement[Any]]:
+    named = [
+        entity.fields[name.lstrip("-")].desc() if name.startswith("-") else entity.fields[name].asc()
+        for name in entity.entity.order_by
+    ]
+    return [*named, *(entity.fields[name] for name in entity.key)]
+
+
+def _any_of(entity: EntityTable, keys: Sequence[dict[str, Any]]) -> ColumnElement[bool]:
+    if len(entity.key) == 1:
+        (name,) = entity.key
+        return entity.fields[name].in_([key[name] for key in keys])
+    return or_(*(and_(*entity.key_condition(key)) for key in keys))

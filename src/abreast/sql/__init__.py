@@ -1,0 +1,1 @@
+"""Everything abreast knows about databases."""

@@ -1,0 +1,92 @@
+"""What differs between databases, one file each."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from abreast.errors import InvalidDatabase
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import URL, Connection, Engine, Table
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.sql.dml import Insert
+
+_MODULES = {
+    "sqlite": "sqlite",
+    "postgresql": "postgresql",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "oracle": "oracle",
+}
+
+
+class Dialect(Protocol):
+    """
+    Everything abreast asks of one kind of database.
+
+    Attributes:
+        write_options: Execution options of a connection that writes (READ COMMITTED or the like).
+        read_options: Execution options of a connection that reads one snapshot.
+    """
+
+    write_options: Mapping[str, Any]
+    read_options: Mapping[str, Any]
+
+    def urls(self, url: URL) -> tuple[URL | None, URL | None]:
+        """Give the URL with a sync and with an async driver; None where the named driver has no such twin."""
+        ...
+
+    def prepare(self, engine: Engine, *, lock_timeout: float | None) -> None:
+        """Install what each new connection and transaction of an engine of ours needs."""
+        ...
+
+    def insert_missing(self, table: Table, values: Mapping[str, Any]) -> Insert:
+        """Insert a row unless its key is there; the row count says which. Waits for a concurrent insert."""
+        ...
+
+    def is_duplicate(self, error: DBAPIError) -> bool:
+        """Say whether a unique constraint refused the statement."""
+        ...
+
+    def is_transient(self, error: DBAPIError) -> bool:
+        """Say whether the transaction was rolled back for a reason that goes away when it is tried again."""
+        ...
+
+    def is_unavailable(self, error: DBAPIError) -> bool:
+        """Say whether the database was away, locked or gone in mid-statement."""
+        ...
+
+    def describe(self, error: DBAPIError) -> tuple[str, str | None]:
+        """Name the error's class or SQLSTATE, and the constraint, without any text that can hold values."""
+        ...
+
+    def begin_snapshot(self, connection: Connection) -> None:
+        """Send what must come first in a reading transaction beyond `read_options`; usually nothing."""
+        ...
+
+    def migration_lock(self, connection: Connection, name: str) -> None:
+        """Wait until no other process migrates under this name; held until the transaction ends."""
+        ...
+
+
+def dialect_named(name: str) -> Dialect:
+    """
+    Find the dialect for a SQLAlchemy dialect name.
+
+    Raises:
+        InvalidDatabase: abreast does not know this kind of database.
+    """
+    if name not in _MODULES:
+        raise InvalidDatabase(
+            name, "is not a kind of database abreast knows", f"use one of: {', '.join(sorted(_MODULES))}"
+        )
+    dialect: Dialect = import_module(f"abreast.sql.dialects.{_MODULES[name]}").DIALECT
+    return dialect
+
+
+def dialect_of(connection: Connection) -> Dialect:
+    """Find the dialect of an open connection."""
+    return dialect_named(connection.dialect.name)

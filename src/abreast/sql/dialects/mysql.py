@@ -1,0 +1,116 @@
+"""MySQL and MariaDB (InnoDB): writers at READ COMMITTED, readers on one consistent snapshot."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import event, insert, text
+from sqlalchemy.exc import InterfaceError
+
+from abreast.errors import DatabaseUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import URL, Connection, Engine, Table
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.sql.dml import Insert
+
+_DUPLICATE, _DUPLICATE_NAMED = 1062, 1586
+_DEADLOCK, _CHANGED_SINCE_READ, _LOCK_TIMEOUT, _NODE_NOT_READY = 1213, 1020, 1205, 1047
+_AWAY = frozenset({1040, 1053, 1080, 1290, 1927, 2002, 2003, 2005, 2006, 2013, 2055, 4031})
+_CONSTRAINT = re.compile(r"for key '([\w.$]+)'$|CONSTRAINT `([\w$]+)`|Check constraint '([\w$]+)'")
+_MIGRATION_SECONDS = 60
+
+
+class MysqlDialect:
+    """
+    MySQL 8 and MariaDB through PyMySQL (sync) and asyncmy (async).
+
+    Its SQL is compiled for MySQL, not run there.
+    """
+
+    write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
+    read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
+
+    def urls(self, url: URL) -> tuple[URL | None, URL | None]:
+        """Give both: PyMySQL and asyncmy stand for each other, aiomysql is async only, others sync only."""
+        kind = url.get_backend_name()
+        driver = url.get_driver_name() if "+" in url.drivername else "pymysql"
+        if driver in ("pymysql", "asyncmy"):
+            return url.set(drivername=f"{kind}+pymysql"), url.set(drivername=f"{kind}+asyncmy")
+        return (None, url) if driver == "aiomysql" else (url, None)
+
+    def prepare(self, engine: Engine, *, lock_timeout: float | None) -> None:
+        """Refuse values that do not fit, where the server would cut them, and bound the wait for a row."""
+        settings = ["sql_mode = CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_TRANS_TABLES')"]
+        if lock_timeout is not None:
+            settings.append(f"innodb_lock_wait_timeout = {max(1, round(lock_timeout))}")
+
+        @event.listens_for(engine, "connect")
+        def on_connect(dbapi_connection: Any, _record: object) -> None:
+            cursor = dbapi_connection.cursor()
+            cursor.execute(f"SET SESSION {', '.join(settings)}")
+            cursor.close()
+
+    def insert_missing(self, table: Table, values: Mapping[str, Any]) -> Insert:
+        """
+        Insert a row unless its key is there.
+
+        IGNORE, since with the found-rows flag ON DUPLICATE KEY UPDATE counts one row in either case. It would
+        also cut values that do not fit: abreast's own are checked before.
+        """
+        return insert(table).prefix_with("IGNORE").values(**values)
+
+    def is_duplicate(self, error: DBAPIError) -> bool:
+        """Say whether a unique key refused the statement."""
+        return _code(error) in (_DUPLICATE, _DUPLICATE_NAMED)
+
+    def is_transient(self, error: DBAPIError) -> bool:
+        """Say whether the server rolled back for a deadlock or a changed row, or went away."""
+        return _code(error) in (_DEADLOCK, _CHANGED_SINCE_READ, _NODE_NOT_READY) or _is_away(error)
+
+    def is_unavailable(self, error: DBAPIError) -> bool:
+        """Say whether the server was away or a row stayed locked."""
+        return self.is_transient(error) or _code(error) == _LOCK_TIMEOUT
+
+    def describe(self, error: DBAPIError) -> tuple[str, str | None]:
+        """Name class, number and constraint; the rest of the server's text can hold values."""
+        code, name = _code(error), type(error.orig).__name__
+        found = (
+            _CONSTRAINT.search(str(error.orig.args[-1]))
+            if error.orig is not None and error.orig.args
+            else None
+        )
+        constraint = next(filter(None, found.groups()), None) if found else None
+        return f"{name} {code}" if code else name, constraint
+
+    def begin_snapshot(self, connection: Connection) -> None:
+        """Fix the snapshot now, not at the first SELECT, and refuse writes."""
+        connection.exec_driver_sql("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+
+    def migration_lock(self, connection: Connection, name: str) -> None:
+        """
+        Take a lock of the session, which outlives the commits that CREATE TABLE brings.
+
+        The session leaves the pool and ends with the connection, after COMMIT; the lock with it.
+        """
+        connection.detach()
+        wait = text("SELECT GET_LOCK(MD5(CONCAT(DATABASE(), '.', :name)), :seconds)")
+        if connection.execute(wait, {"name": name, "seconds": _MIGRATION_SECONDS}).scalar() != 1:
+            raise DatabaseUnavailable(
+                connection.engine.url.render_as_string(), "another process migrates it and does not end"
+            )
+
+
+def _code(error: DBAPIError) -> int | None:
+    arguments = error.orig.args if error.orig is not None else ()
+    return arguments[0] if arguments and isinstance(arguments[0], int) else None
+
+
+def _is_away(error: DBAPIError) -> bool:
+    return _code(error) in _AWAY or error.connection_invalidated or isinstance(error, InterfaceError)
+
+
+DIALECT = MysqlDialect()

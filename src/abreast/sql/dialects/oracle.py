@@ -1,0 +1,134 @@
+"""Oracle: writers at READ COMMITTED, readers in a READ ONLY transaction."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from sqlalchemy import event, exists, insert, literal, select, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import URL, Connection, Engine, Table
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.sql.dml import Insert
+
+_DUPLICATE, _DEADLOCK, _CANNOT_SERIALIZE, _SNAPSHOT_TOO_OLD = (
+    "ORA-00001",
+    "ORA-00060",
+    "ORA-08177",
+    "ORA-01555",
+)
+_BUSY, _WAITED, _MIGRATING = "ORA-00054", "ORA-30006", "ORA-20713"
+_AWAY = frozenset(
+    f"ORA-{number:05}"
+    for number in (
+        *(28, 1012, 1033, 1034, 1089, 1090, 1092, 3113, 3114, 3135),
+        *(12170, 12514, 12528, 12537, 12541, 12547, 12571, 25408),
+    )
+) | {"DPY-1001", "DPY-4011", "DPY-4024", "DPY-6005"}
+_CONSTRAINT = re.compile(r"constraint \(([\w$#.]+)\)")
+
+_MIGRATION_LOCK = f"""
+DECLARE
+  answer INTEGER;
+BEGIN
+  answer := DBMS_LOCK.REQUEST(
+    id => :lock_id, lockmode => DBMS_LOCK.X_MODE, timeout => 60, release_on_commit => FALSE
+  );
+  IF answer NOT IN (0, 4) THEN
+    RAISE_APPLICATION_ERROR(-{_MIGRATING[4:]}, 'another process migrates');
+  END IF;
+END;
+"""
+_LARGEST_LOCK_ID = 1_073_741_823
+
+
+class OracleDialect:
+    """
+    Oracle 12.2 and newer through python-oracledb, sync and async.
+
+    Its SQL is compiled, not run.
+    """
+
+    write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
+    read_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
+
+    def urls(self, url: URL) -> tuple[URL | None, URL | None]:
+        """Give both: python-oracledb serves sync and async; cx_Oracle is sync only."""
+        driver = url.get_driver_name() if "+" in url.drivername else "oracledb"
+        url = url.set(drivername=f"oracle+{driver}")
+        if driver == "oracledb_async":
+            return None, url
+        return url, url if driver == "oracledb" else None
+
+    def prepare(self, engine: Engine, *, lock_timeout: float | None) -> None:  # noqa: ARG002 - has no such setting
+        """Compare and sort bytes whatever the client's language; the wait for a row cannot be bounded."""
+
+        @event.listens_for(engine, "connect")
+        def on_connect(dbapi_connection: Any, _record: object) -> None:
+            cursor = dbapi_connection.cursor()
+            cursor.execute("ALTER SESSION SET NLS_COMP = BINARY NLS_SORT = BINARY")
+            cursor.close()
+
+    def insert_missing(self, table: Table, values: Mapping[str, Any]) -> Insert:
+        """
+        Insert a row unless its key is there.
+
+        There is no ON CONFLICT. The hint is one that changes the meaning: a key that another transaction
+        brings between the look and the insert is passed over, not raised.
+        """
+        key = list(table.primary_key)
+        there = exists(
+            select(1).select_from(table).where(*(c == literal(values[c.name], c.type) for c in key))
+        )
+        row = select(*(literal(value, table.c[name].type).label(name) for name, value in values.items()))
+        hint = f"/*+ IGNORE_ROW_ON_DUPKEY_INDEX({table.name} ({', '.join(c.name for c in key)})) */"
+        return insert(table).prefix_with(hint).from_select(list(values), row.where(~there))
+
+    def is_duplicate(self, error: DBAPIError) -> bool:
+        """Say whether a unique constraint refused the statement."""
+        return _code(error) == _DUPLICATE
+
+    def is_transient(self, error: DBAPIError) -> bool:
+        """Say whether the server gave up for a deadlock or lost snapshot, or went away."""
+        return _code(error) in (_DEADLOCK, _CANNOT_SERIALIZE, _SNAPSHOT_TOO_OLD) or _is_away(error)
+
+    def is_unavailable(self, error: DBAPIError) -> bool:
+        """Say whether the server was away or something stayed locked."""
+        return self.is_transient(error) or _code(error) in (_BUSY, _WAITED, _MIGRATING)
+
+    def describe(self, error: DBAPIError) -> tuple[str, str | None]:
+        """Name class, number and constraint; newer servers put column values into the rest of the text."""
+        code, name = _code(error), type(error.orig).__name__
+        found = _CONSTRAINT.search(str(error.orig))
+        return f"{name} {code}" if code else name, found[1] if found else None
+
+    def begin_snapshot(self, connection: Connection) -> None:
+        """Read one snapshot: it has to be the transaction's first statement, and is no isolation level."""
+        connection.exec_driver_sql("SET TRANSACTION READ ONLY")
+
+    def migration_lock(self, connection: Connection, name: str) -> None:
+        """
+        Take a lock of the session, which outlives the commits that CREATE TABLE brings.
+
+        The session leaves the pool and ends with the connection, after COMMIT; the lock with it. The account
+        needs EXECUTE on DBMS_LOCK.
+        """
+        connection.detach()
+        connection.execute(text(_MIGRATION_LOCK), {"lock_id": crc32(name.encode()) & _LARGEST_LOCK_ID})
+
+
+def _code(error: DBAPIError) -> str | None:
+    details = error.orig.args[0] if error.orig is not None and error.orig.args else None
+    code = getattr(details, "full_code", None)
+    return code if isinstance(code, str) else None
+
+
+def _is_away(error: DBAPIError) -> bool:
+    return _code(error) in _AWAY or error.connection_invalidated
+
+
+DIALECT = OracleDialect()

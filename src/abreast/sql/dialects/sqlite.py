@@ -1,0 +1,97 @@
+"""SQLite: WAL, one writer at a time (BEGIN IMMEDIATE), readers on a snapshot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import event
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import IntegrityError
+
+from abreast.errors import InvalidDatabase
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import URL, Connection, Engine, Table
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.sql.dml import Insert
+
+_BUSY, _LOCKED, _IOERR, _CANTOPEN = 5, 6, 10, 14
+_PRIMARY_CODE = 0xFF
+_DEFAULT_BUSY_SECONDS = 10.0
+
+
+class SqliteDialect:
+    """SQLite through pysqlite and aiosqlite."""
+
+    write_options: Mapping[str, Any] = {"abreast_begin": "BEGIN IMMEDIATE"}
+    read_options: Mapping[str, Any] = {"abreast_begin": "BEGIN"}
+
+    def urls(self, url: URL) -> tuple[URL | None, URL | None]:
+        """Give both drivers; an in-memory database is refused: sync and async would see two databases."""
+        if url.database in (None, "", ":memory:") or "mode=memory" in str(url.query):
+            raise InvalidDatabase(
+                url.render_as_string(),
+                "is in memory, where sync and async calls would see two databases",
+                "use a file, or Database.temporary()",
+            )
+        return url.set(drivername="sqlite+pysqlite"), url.set(drivername="sqlite+aiosqlite")
+
+    def prepare(self, engine: Engine, *, lock_timeout: float | None) -> None:
+        """Begin transactions ourselves: sqlite3 sends no BEGIN before a SELECT, so reads would be torn."""
+        seconds = _DEFAULT_BUSY_SECONDS if lock_timeout is None else lock_timeout
+
+        @event.listens_for(engine, "connect")
+        def on_connect(dbapi_connection: Any, _record: object) -> None:
+            dbapi_connection.isolation_level = None
+            cursor = dbapi_connection.cursor()
+            for pragma in (
+                f"busy_timeout={int(seconds * 1000)}",
+                "journal_mode=WAL",
+                "synchronous=NORMAL",
+                "foreign_keys=ON",
+                "recursive_triggers=ON",
+            ):
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+
+        @event.listens_for(engine, "begin")
+        def on_begin(connection: Connection) -> None:
+            connection.exec_driver_sql(connection.get_execution_options().get("abreast_begin", "BEGIN"))
+
+    def insert_missing(self, table: Table, values: Mapping[str, Any]) -> Insert:
+        """Insert a row unless its key is there."""
+        return insert(table).values(**values).on_conflict_do_nothing(index_elements=list(table.primary_key))
+
+    def is_duplicate(self, error: DBAPIError) -> bool:
+        """Say whether a unique constraint refused the statement."""
+        return isinstance(error, IntegrityError) and "UNIQUE" in str(error.orig)
+
+    def is_transient(self, error: DBAPIError) -> bool:
+        """Say whether another writer held the file longer than the busy time-out."""
+        return _code(error) in (_BUSY, _LOCKED)
+
+    def is_unavailable(self, error: DBAPIError) -> bool:
+        """Say whether the file cannot be opened or read."""
+        return _code(error) in (_BUSY, _LOCKED, _IOERR, _CANTOPEN)
+
+    def describe(self, error: DBAPIError) -> tuple[str, str | None]:
+        """Name the error; SQLite names columns, not constraints, in its text, which holds no values."""
+        name = getattr(error.orig, "sqlite_errorname", None) or type(error.orig).__name__
+        columns = str(error.orig).rpartition(": ")[2] if isinstance(error, IntegrityError) else ""
+        return str(name), columns if "." in columns else None
+
+    def begin_snapshot(self, connection: Connection) -> None:
+        """Nothing: the first SELECT after BEGIN fixes the snapshot."""
+
+    def migration_lock(self, connection: Connection, name: str) -> None:
+        """Nothing: BEGIN IMMEDIATE is the lock."""
+
+
+def _code(error: DBAPIError) -> int | None:
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    return None if code is None else int(code) & _PRIMARY_CODE
+
+
+DIALECT = SqliteDialect()

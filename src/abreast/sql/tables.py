@@ -1,0 +1,128 @@
+"""abreast's own tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from sqlalchemy import BigInteger, Column, Index, MetaData, Table
+
+from abreast.sql.columns import Blob, JsonText, KeyText, Micros, unique_once_set
+
+DEFAULT_PREFIX = "abreast_"
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """
+    The tables of one installation.
+
+    Attributes:
+        prefix: What their names begin with.
+        installation: One row: the key that payload hashes are made with.
+        workspace: The counter row of each workspace's log.
+        workspace_event: The log.
+        mutation: Receipts of writes, by idempotency key.
+        entity_version: Versions of rows whose table has no version column.
+        thread: Which workspace a thread belongs to.
+        thread_cursor: The last revision a thread has processed.
+    """
+
+    metadata: MetaData
+    prefix: str
+    installation: Table
+    workspace: Table
+    workspace_event: Table
+    mutation: Table
+    entity_version: Table
+    thread: Table
+    thread_cursor: Table
+
+
+@cache
+def define_tables(prefix: str = DEFAULT_PREFIX) -> Tables:
+    """Define the tables under a prefix."""
+    metadata = MetaData()
+    return Tables(
+        metadata=metadata,
+        prefix=prefix,
+        installation=Table(
+            f"{prefix}installation",
+            metadata,
+            Column("name", KeyText(32), primary_key=True),
+            Column("secret", Blob, nullable=False),
+        ),
+        workspace=Table(
+            f"{prefix}workspace",
+            metadata,
+            Column("workspace_id", KeyText(), primary_key=True),
+            Column("epoch", KeyText(32), nullable=False),
+            Column("head", BigInteger, nullable=False),
+            Column("floor", BigInteger, nullable=False),
+        ),
+        workspace_event=_event_table(prefix, metadata),
+        mutation=Table(
+            f"{prefix}mutation",
+            metadata,
+            Column("workspace_id", KeyText(), primary_key=True),
+            Column("mutation_id", KeyText(), primary_key=True),
+            Column("payload_hash", KeyText(64), nullable=False),
+            Column("result", JsonText, nullable=False),
+            Column("created_at", Micros, nullable=False),
+        ),
+        entity_version=Table(
+            f"{prefix}entity_version",
+            metadata,
+            Column("workspace_id", KeyText(), primary_key=True),
+            Column("entity_type", KeyText(), primary_key=True),
+            Column("entity_id", KeyText(), primary_key=True),
+            Column("version", BigInteger, nullable=False),
+        ),
+        thread=Table(
+            f"{prefix}thread",
+            metadata,
+            Column("thread_id", KeyText(), primary_key=True),
+            Column("workspace_id", KeyText(), nullable=False),
+            Column("opened_at", Micros, nullable=False),
+        ),
+        thread_cursor=Table(
+            f"{prefix}thread_cursor",
+            metadata,
+            Column("workspace_id", KeyText(), primary_key=True),
+            Column("thread_id", KeyText(), primary_key=True),
+            Column("scope", KeyText(), primary_key=True),
+            Column("epoch", KeyText(32), nullable=False),
+            Column("revision", BigInteger, nullable=False),
+            Column("mark", KeyText(32), nullable=False),
+            Column("moved_at", Micros, nullable=False),
+        ),
+    )
+
+
+def _event_table(prefix: str, metadata: MetaData) -> Table:
+    table = Table(
+        f"{prefix}workspace_event",
+        metadata,
+        Column("workspace_id", KeyText(), primary_key=True),
+        Column("event_id", KeyText(32), primary_key=True),
+        Column("revision", BigInteger),
+        Column("entity_type", KeyText(), nullable=False),
+        Column("entity_id", KeyText(), nullable=False),
+        Column("version", BigInteger, nullable=False),
+        Column("operation", KeyText(16), nullable=False),
+        Column("changed_fields", JsonText, nullable=False),
+        Column("before", JsonText),
+        Column("after", JsonText),
+        Column("actor_type", KeyText(16), nullable=False),
+        Column("actor_id", KeyText(), nullable=False),
+        Column("on_behalf_of", KeyText()),
+        Column("source_thread_id", KeyText()),
+        Column("run_id", KeyText()),
+        Column("mutation_id", KeyText()),
+        Column("created_at", Micros, nullable=False),
+    )
+    unique_once_set(f"{prefix}event_revision", table.c.workspace_id, table.c.revision)
+    Index(
+        f"{prefix}event_entity", table.c.workspace_id, table.c.entity_type, table.c.entity_id, table.c.version
+    )
+    return table

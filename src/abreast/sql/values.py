@@ -1,0 +1,258 @@
+"""Between database values and JSON values: the same canonical form in events, rows, receipts and prompts."""
+
+from __future__ import annotations
+
+import json
+import math
+from base64 import b64encode
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from sqlalchemy import JSON, Date, DateTime, Interval, LargeBinary, Numeric, Time, Uuid
+from sqlalchemy import Enum as EnumType
+from sqlalchemy.types import Boolean, Float, Integer, String, TypeDecorator
+
+from abreast.errors import InvalidInput
+from abreast.sql.columns import KEY_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy.types import TypeEngine
+
+_FIRST_PRINTABLE = " "
+
+
+def check_id(name: str, value: object, *, empty: bool = False) -> str:
+    """
+    Give an id back if every database can keep it byte for byte.
+
+    Raises:
+        InvalidInput: It is not a string, empty, longer than 255 bytes, or holds control or surrogate characters.
+    """
+    if not isinstance(value, str):
+        raise InvalidInput(name, f"is {type(value).__name__}, not a string", "pass the id as a string")
+    if not value and not empty:
+        raise InvalidInput(name, "is empty", "pass an id of 1 to 255 bytes")
+    if any(character < _FIRST_PRINTABLE for character in value):
+        raise InvalidInput(name, "holds a control character (NUL to U+001F)", "use an id without it")
+    try:
+        length = len(value.encode())
+    except UnicodeEncodeError:
+        raise InvalidInput(name, "holds a lone surrogate", "use an id that is valid Unicode") from None
+    if length > KEY_BYTES:
+        raise InvalidInput(name, f"is {length} bytes long", f"use an id of at most {KEY_BYTES} bytes")
+    return value
+
+
+def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -> Any:
+    """
+    Turn a database value into its JSON value.
+
+    Dates, times, UUIDs and Decimals become strings, an Enum its name. A point in time of a column with a time
+    zone is written in UTC, whatever zone the session has.
+
+    Raises:
+        InvalidInput: The value has no JSON form (NaN, an unknown type) or text that no database keeps (NUL).
+    """
+    if value is None or isinstance(value, (bool, int)) and not isinstance(value, Enum):
+        return value
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return _text(name, value)
+    if isinstance(value, float):
+        return _finite(name, value)
+    if isinstance(value, dict):
+        return {_key(name, key): to_json(name, item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(name, item) for item in value]
+    if isinstance(value, datetime) and isinstance(column_type, DateTime) and column_type.timezone:
+        return _in_utc(value).isoformat()
+    for kind, convert in _CONVERSIONS:
+        if isinstance(value, kind):
+            return convert(name, value)
+    raise InvalidInput(
+        name,
+        f"holds a {type(value).__name__}, which does not fit JSON",
+        "store a JSON value, or do not expose the field",
+    )
+
+
+def canonical(value: Any) -> str:
+    """Write a JSON value so that equal values give equal text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def same(first: Any, second: Any) -> bool:
+    """Say whether two JSON values are the same; 1, 1.0 and true are three values."""
+    return canonical(first) == canonical(second)
+
+
+def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
+    """
+    Turn a caller's value, native or JSON, into what the column's type takes.
+
+    A tool gives dates as text; the column wants a `date`. Values of other types are passed through.
+
+    Raises:
+        InvalidInput: The value cannot be read as the column's type.
+    """
+    if value is None:
+        return None
+    impl = column_type.impl_instance if isinstance(column_type, TypeDecorator) else column_type
+    if isinstance(value, str):
+        _text(name, value)
+    if isinstance(value, float):
+        _finite(name, value)
+    for kind, read in _READERS:
+        if isinstance(impl, kind):
+            return _read(name, read, value, impl)
+    return value
+
+
+def _read(name: str, read: Callable[[Any, Any], Any], value: Any, impl: Any) -> Any:
+    try:
+        return read(value, impl)
+    except InvalidInput as error:
+        raise InvalidInput(name, error.problem, "pass a JSON value") from None
+    except (ValueError, TypeError, InvalidOperation, KeyError):
+        raise InvalidInput(
+            name,
+            f"a {type(value).__name__} was given that is no {_type_name(impl)}",
+            f"pass a {_type_name(impl)}",
+        ) from None
+
+
+def _type_name(impl: Any) -> str:
+    return type(impl).__name__.lower()
+
+
+def _text(name: str, value: str) -> str:
+    if "\0" in value:
+        raise InvalidInput(name, "holds a NUL character, which PostgreSQL cannot store", "remove it")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(name, "holds a lone surrogate", "pass valid Unicode text") from None
+    return value
+
+
+def _finite(name: str, value: float) -> float:
+    if not math.isfinite(value):
+        raise InvalidInput(name, "is not a finite number, which does not fit JSON", "store a number or None")
+    return value
+
+
+def _key(name: str, key: Any) -> str:
+    if not isinstance(key, str):
+        raise InvalidInput(name, "holds a JSON object whose key is not text", "use text keys")
+    return _text(name, key)
+
+
+def _decimal(name: str, value: Decimal) -> str:
+    if not value.is_finite():
+        raise InvalidInput(name, "is not a finite number, which does not fit JSON", "store a number or None")
+    return format(value, "f")
+
+
+_CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[str, Any], Any]], ...] = (
+    (Enum, lambda _name, value: value.name),
+    ((datetime, date, time), lambda _name, value: value.isoformat()),
+    (Decimal, _decimal),
+    (UUID, lambda _name, value: str(value)),
+    (timedelta, lambda _name, value: value.total_seconds()),
+    ((bytes, bytearray, memoryview), lambda _name, value: b64encode(bytes(value)).decode()),
+)
+
+
+def _in_utc(value: datetime) -> datetime:
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _as_date(value: Any, _impl: Any) -> date:
+    if isinstance(value, datetime) or not isinstance(value, (str, date)):
+        raise TypeError
+    return date.fromisoformat(value) if isinstance(value, str) else value
+
+
+def _as_datetime(value: Any, impl: Any) -> datetime:
+    moment = datetime.fromisoformat(value) if isinstance(value, str) else _instance(value, datetime)
+    if impl.timezone:
+        return _in_utc(moment)
+    if moment.tzinfo is not None:
+        raise ValueError
+    return moment
+
+
+def _as_time(value: Any, _impl: Any) -> time:
+    if not isinstance(value, (str, time)):
+        raise TypeError
+    return time.fromisoformat(value) if isinstance(value, str) else value
+
+
+def _as_interval(value: Any, _impl: Any) -> timedelta:
+    return timedelta(seconds=value) if isinstance(value, (int, float)) else _instance(value, timedelta)
+
+
+def _as_number(value: Any, impl: Any) -> Any:
+    if isinstance(value, bool):
+        raise TypeError
+    if not impl.asdecimal:
+        return float(value)
+    number = value if isinstance(value, Decimal) else Decimal(str(value))
+    if not number.is_finite():
+        raise ValueError
+    return number if impl.scale is None else number.quantize(Decimal(1).scaleb(-impl.scale))
+
+
+def _as_integer(value: Any, _impl: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError
+    return value
+
+
+def _as_boolean(value: Any, _impl: Any) -> bool:
+    if value in (0, 1) and isinstance(value, int):
+        return bool(value)
+    raise TypeError
+
+
+def _as_enum(value: Any, impl: Any) -> Any:
+    if impl.enum_class is None or isinstance(value, impl.enum_class):
+        if impl.enum_class is None and value not in impl.enums:
+            raise ValueError
+        return value
+    return impl.enum_class[value] if value in impl.enum_class.__members__ else impl.enum_class(value)
+
+
+def _as_json(value: Any, _impl: Any) -> Any:
+    return to_json("value", value)
+
+
+def _as_bytes(value: Any, _impl: Any) -> bytes:
+    return bytes(_instance(value, (bytes, bytearray, memoryview)))
+
+
+def _instance(value: Any, kind: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError
+    return value
+
+
+_READERS: tuple[tuple[type[Any], Callable[[Any, Any], Any]], ...] = (
+    (EnumType, _as_enum),
+    (Date, _as_date),
+    (DateTime, _as_datetime),
+    (Time, _as_time),
+    (Interval, _as_interval),
+    (Uuid, lambda value, _impl: value if isinstance(value, UUID) else UUID(value)),
+    (Float, _as_number),
+    (Numeric, _as_number),
+    (Boolean, _as_boolean),
+    (Integer, _as_integer),
+    (JSON, _as_json),
+    (LargeBinary, _as_bytes),
+    (String, lambda value, _impl: _instance(value, str)),
+)

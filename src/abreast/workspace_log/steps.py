@@ -1,0 +1,181 @@
+"""The operations of one log, with its tables and entities, the time and fresh ids filled in."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import uuid_utils
+
+from abreast.errors import InvalidInput
+from abreast.model.batch import BatchRequest
+from abreast.model.cursor import Cursor
+from abreast.operations import batches, changes, cursors, number, receipts, retention
+from abreast.operations.plan import WriteContext
+from abreast.sql.values import check_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+    from abreast.model.batch import Batch
+    from abreast.model.entity import Snapshot
+    from abreast.model.event import Event
+    from abreast.sql.mapping import Catalog
+    from abreast.sql.tables import Tables
+
+_MOST_CHANGES = 10_000
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which changes are looked up."""
+
+    workspace_id: str
+    after: int
+    limit: int
+    entity_type: str | None
+    entity_id: str | None
+
+
+@dataclass
+class Steps:
+    """
+    What `WorkspaceLog` has run on a connection.
+
+    Attributes:
+        secret: Key of payload hashes, once a commit of our own has shown that it is stored.
+    """
+
+    tables: Tables
+    catalog: Catalog
+    secret: bytes | None = None
+
+    def write_context(self, connection: Connection) -> WriteContext:
+        """Gather what one attempt of a write needs."""
+        secret = self.secret or receipts.installation_secret(
+            connection, self.tables, new_secret=secrets.token_bytes(32)
+        )
+        return WriteContext(self.tables, self.catalog, _event_ids(), now(), secret, _new_epoch())
+
+    def sent(self, context: WriteContext) -> None:
+        """Keep the key that a committed write used."""
+        self.secret = context.secret
+
+    def open_workspace(self, connection: Connection, workspace_id: str) -> None:
+        """Begin a workspace's log unless it has begun."""
+        cursors.open_workspace(connection, self.tables, workspace_id, new_epoch=_new_epoch())
+
+    def open_thread(self, connection: Connection, request: BatchRequest) -> Cursor:
+        """Bind a thread and set its cursor to HEAD, after numbering what waits."""
+        number.number_all(connection, self.tables, request.workspace_id, new_epoch=_new_epoch())
+        batches.begin_workspace(
+            connection, self.tables, self.catalog, request.workspace_id, new_epoch=_new_epoch()
+        )
+        return cursors.open_thread(
+            connection, self.tables, request.workspace_id, request.thread_id, request.scope, now=now()
+        )
+
+    def prepare(self, connection: Connection, request: BatchRequest) -> bool:
+        """Do what a batch needs written first; says whether there is more."""
+        return batches.prepare(connection, self.tables, self.catalog, request, now=now(), new_epoch=_new_epoch())
+
+    def read_batch(self, connection: Connection, prepared: bool, request: BatchRequest) -> Batch | None:  # noqa: FBT001 - `read_or_prepare` passes it by position
+        """Read a batch, or None where it has to be prepared."""
+        return batches.read_batch(connection, self.tables, self.catalog, request, prepared=prepared)
+
+    def read_snapshot(self, connection: Connection, workspace_id: str, viewer: object) -> Snapshot:
+        """Read the current rows."""
+        return batches.read_snapshot(connection, self.tables, self.catalog, workspace_id, viewer)
+
+    def number(self, connection: Connection, workspace_id: str) -> bool:
+        """Number a chunk of what waits; says whether there is more."""
+        return number.number(connection, self.tables, workspace_id, new_epoch=_new_epoch()).more
+
+    def list_changes(self, connection: Connection, wanted: Filter) -> list[Event]:
+        """Look changes up."""
+        return changes.list_changes(
+            connection,
+            self.tables,
+            wanted.workspace_id,
+            after=wanted.after,
+            limit=wanted.limit,
+            entity_type=wanted.entity_type,
+            entity_id=wanted.entity_id,
+        )
+
+    def confirm(self, connection: Connection, cursor: Cursor) -> bool:
+        """Move a cursor."""
+        return cursors.confirm(connection, self.tables, cursor, now=now())
+
+    def forget_before(self, connection: Connection, workspace_id: str, revision: int) -> int:
+        """Shorten a log."""
+        return retention.forget_before(connection, self.tables, workspace_id, revision, new_epoch=_new_epoch())
+
+    def renew_epoch(self, connection: Connection, workspace_id: str) -> None:
+        """Give a log a new identity."""
+        batches.begin_workspace(connection, self.tables, self.catalog, workspace_id, new_epoch=_new_epoch())
+        retention.renew_epoch(connection, self.tables, workspace_id, new_epoch=_new_epoch())
+
+    def erase(self, connection: Connection, wanted: Filter) -> int:
+        """Delete a row's stored values."""
+        return retention.erase(
+            connection, self.tables, wanted.workspace_id, str(wanted.entity_type), str(wanted.entity_id)
+        )
+
+    def filter(
+        self, workspace_id: str, *, after: int, limit: int, entity: object, key: object
+    ) -> Filter:
+        """
+        Check what is looked up.
+
+        Raises:
+            UnknownEntity: The log was not given this entity.
+            InvalidInput: The limit is out of range, or a key comes without its entity.
+        """
+        if not 1 <= limit <= _MOST_CHANGES:
+            raise InvalidInput("limit", f"is {limit}", f"pass 1 to {_MOST_CHANGES}")
+        if entity is None and key is not None:
+            raise InvalidInput("key", "comes without its entity", "pass entity= too")
+        table = None if entity is None else self.catalog.find(entity)
+        entity_id = None if table is None or key is None else table.entity_id(table.key_values(key))
+        return Filter(check_id("workspace_id", workspace_id), after, limit, table and table.name, entity_id)
+
+
+def batch_request(
+    workspace_id: str, thread_id: str, scope: str, checkpoint_cursor: Cursor | None = None, **bounds: object
+) -> BatchRequest:
+    """
+    Check what a run asks for.
+
+    Raises:
+        InvalidInput: An id cannot be stored, or a bound is below 1.
+    """
+    for name in ("limit", "max_bytes", "max_runs"):
+        if type(bounds.get(name, 1)) is not int or bounds.get(name, 1) < 1:  # type: ignore[operator]
+            raise InvalidInput(name, "is no whole number of at least 1", "pass 1 or more")
+    return BatchRequest(
+        check_id("workspace_id", workspace_id),
+        check_id("thread_id", thread_id),
+        check_id("scope", scope, empty=True),
+        checkpoint_cursor,
+        **bounds,  # type: ignore[arg-type]
+    )
+
+
+def now() -> int:
+    """Give the time in UTC microseconds."""
+    return time.time_ns() // 1_000
+
+
+def _event_ids() -> Iterator[str]:
+    """Give time-ordered ids (UUIDv7, RFC 9562)."""
+    while True:
+        yield uuid_utils.uuid7().hex
+
+
+def _new_epoch() -> str:
+    return secrets.token_hex(16)

@@ -1,0 +1,276 @@
+"""A block of changes that is sent when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from sqlalchemy import Connection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.orm import Session
+
+from abreast.errors import InvalidInput
+from abreast.model.write import Change, ExpectedVersion, Merge, WriteRequest, WriteResult
+from abreast.operations import number, plan, writes
+from abreast.sql.values import check_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+    from typing import Self
+
+    from abreast.database import Database
+    from abreast.model.event import Actor, Operation
+    from abreast.operations.plan import WriteContext
+    from abreast.sql.mapping import Catalog
+
+Numbering = Literal["now", "later"]
+Transaction = Connection | Session | AsyncConnection | AsyncSession | None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who writes, and from where."""
+
+    workspace_id: str
+    actor: Actor
+    mutation_id: str | None
+    source_thread_id: str | None
+    run_id: str | None
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """
+    How a block is sent.
+
+    Attributes:
+        within: The caller's transaction; None for one of our own.
+        context: Makes what an attempt needs: ids, the time, the key of payload hashes.
+        sent: Called after a commit of our own with the context that was used.
+    """
+
+    database: Database
+    catalog: Catalog
+    within: Transaction
+    numbering: Numbering
+    context: Callable[[Connection], WriteContext]
+    sent: Callable[[WriteContext], None]
+
+
+class _Block:
+    """
+    Changes that take effect together when the block ends, or not at all.
+
+    An exception inside the block drops them. After the block `results` tells what became of each.
+    """
+
+    def __init__(self, origin: Origin, delivery: Delivery) -> None:
+        self._origin = origin
+        self._delivery = delivery
+        self._changes: list[Change] = []
+        self._results: tuple[WriteResult, ...] | None = None
+
+    @property
+    def results(self) -> tuple[WriteResult, ...]:
+        """
+        What became of each change, in the order of the calls.
+
+        Raises:
+            InvalidInput: The block has not ended, or ended with an error.
+        """
+        if self._results is None:
+            raise InvalidInput("results", "the block has not been sent", "read it after the with statement")
+        return self._results
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the mutation had taken effect before, so that nothing was written now."""
+        return any(result.replayed for result in self.results)
+
+    def insert(self, entity: object, fields: Mapping[str, Any], *, workspace_id: str | None = None) -> None:
+        """
+        Insert a row with version 1, or the version after its last one if it existed before.
+
+        Args:
+            entity: Mapped class, `Table`, or name of a registered entity.
+            fields: Values by field name, native or as JSON. The workspace column is filled in.
+            workspace_id: Another workspace than the block's.
+
+        Raises:
+            UnknownEntity: The log was not given this entity.
+            UnknownField: The entity has no such field.
+            InvalidInput: A value does not fit its column.
+        """
+        self._add("insert", entity, None, fields, None, None, workspace_id, None)
+
+    def update(
+        self,
+        entity: object,
+        key: object,
+        fields: Mapping[str, Any],
+        *,
+        expected_version: ExpectedVersion = None,
+        merge: Merge = None,
+        workspace_id: str | None = None,
+        to_workspace: str | None = None,
+    ) -> None:
+        """
+        Change fields of one row; fields left out stay as they are.
+
+        When the block ends the row has version `expected_version` + 1, or `StaleWrite` is raised and nothing is
+        stored. If no field gets another value, there is no event and no new version.
+
+        Args:
+            entity: Mapped class, `Table`, or name of a registered entity.
+            key: The row's key; a tuple or mapping for composite keys.
+            expected_version: Version the caller last read; `"any"` overwrites whatever is there.
+            merge: `"fields"` lets the change pass although the row has moved on, if none of these fields was
+                changed since `expected_version`.
+            workspace_id: Another workspace than the block's.
+            to_workspace: Workspace the row is to be in afterwards, if the change moves it.
+
+        Raises:
+            UnknownEntity: The log was not given this entity.
+            UnknownField: The entity has no such field.
+            InvalidInput: A value does not fit its column, or the key does not fit the entity.
+            VersionRequired: `expected_version` was left out.
+        """
+        self._add("update", entity, key, fields, expected_version, merge, workspace_id, to_workspace)
+
+    def delete(
+        self,
+        entity: object,
+        key: object,
+        *,
+        expected_version: ExpectedVersion = None,
+        workspace_id: str | None = None,
+    ) -> None:
+        """
+        Delete one row.
+
+        Args:
+            entity: Mapped class, `Table`, or name of a registered entity.
+            key: The row's key; a tuple or mapping for composite keys.
+            expected_version: Version the caller last read; `"any"` deletes whatever is there.
+            workspace_id: Another workspace than the block's.
+
+        Raises:
+            UnknownEntity: The log was not given this entity.
+            InvalidInput: The key does not fit the entity.
+            VersionRequired: `expected_version` was left out.
+        """
+        self._add("delete", entity, key, {}, expected_version, None, workspace_id, None)
+
+    def _add(  # noqa: PLR0913, PLR0917 - one call for three operations
+        self,
+        operation: Operation,
+        entity: object,
+        key: object,
+        fields: Mapping[str, Any],
+        expected_version: ExpectedVersion,
+        merge: Merge,
+        workspace_id: str | None,
+        to_workspace: str | None,
+    ) -> None:
+        place = check_id("workspace_id", workspace_id or self._origin.workspace_id)
+        change = Change(
+            operation=operation,
+            workspace_id=place,
+            entity_type=self._delivery.catalog.find(entity).name,
+            key=key,
+            fields=dict(fields),
+            expected_version=expected_version,
+            merge=merge,
+            to_workspace=check_id("to_workspace", to_workspace or place),
+        )
+        plan.check(self._delivery.catalog, change)
+        self._changes.append(change)
+
+    def _request(self) -> WriteRequest:
+        origin = self._origin
+        return WriteRequest(
+            workspace_id=origin.workspace_id,
+            actor=origin.actor,
+            mutation_id=origin.mutation_id,
+            source_thread_id=origin.source_thread_id,
+            run_id=origin.run_id,
+            changes=tuple(self._changes),
+        )
+
+    def _record(self, connection: Connection) -> tuple[WriteResult, ...]:
+        return writes.write(connection, self._delivery.context(connection), self._request())
+
+    def _record_and_number(self, connection: Connection) -> tuple[tuple[WriteResult, ...], WriteContext]:
+        context = self._delivery.context(connection)
+        request = self._request()
+        results = writes.write(connection, context, request)
+        if self._delivery.numbering == "later" or not any(result.event_id for result in results):
+            return results, context
+        revisions: dict[str, int] = {}
+        for workspace_id in request.workspaces:
+            revisions |= number.number_all(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
+        numbered = (replace(result, revision=revisions.get(result.event_id or "", result.revision)) for result in results)
+        return tuple(numbered), context
+
+    def _finish(self, sent: tuple[tuple[WriteResult, ...], WriteContext]) -> None:
+        self._results, context = sent
+        self._delivery.sent(context)
+
+    def _expire(self, session: Session) -> None:
+        """Let the session read what was written past its objects."""
+        written = {(result.entity_type, result.entity_id) for result in self.results if result.event_id}
+        for instance in list(session.identity_map.values()):
+            entity = self._delivery.catalog.of_instance(instance)
+            if entity is not None and (entity.name, entity.instance_id(instance)) in written:
+                session.expire(instance)
+
+
+class Write(_Block):
+    """Changes that take effect together when the `with` block ends, or not at all."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._send()
+
+    def _send(self) -> None:
+        database, within = self._delivery.database, self._delivery.within
+        if within is None:
+            run = database.run_once if self._origin.mutation_id is None else database.run
+            self._finish(run(self._record_and_number))
+            return
+        if not isinstance(within, (Connection, Session)):
+            raise InvalidInput("within", "is not a Connection or Session", "use awrite() with async ones")
+        self._results = database.within(within, self._record)
+        if isinstance(within, Session):
+            self._expire(within)
+
+
+class AsyncWrite(_Block):
+    """Changes that take effect together when the `async with` block ends, or not at all."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            await self._send()
+
+    async def _send(self) -> None:
+        database, within = self._delivery.database, self._delivery.within
+        if within is None:
+            run = database.arun_once if self._origin.mutation_id is None else database.arun
+            self._finish(await run(self._record_and_number))
+            return
+        if not isinstance(within, (AsyncConnection, AsyncSession)):
+            raise InvalidInput("within", "is not an AsyncConnection or AsyncSession", "use write() with sync ones")
+        self._results = await database.awithin(within, self._record)
+        if isinstance(within, AsyncSession):
+            self._expire(within.sync_session)
