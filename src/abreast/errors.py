@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from abreast.model.event import Event
+
+class RecordedChange(Protocol):
+    """What an error tells of an event."""
+
+    @property
+    def actor(self) -> Author:
+        """Who made it."""
+        ...
+
+    @property
+    def operation(self) -> str:
+        """Insert, update or delete."""
+        ...
+
+    @property
+    def changed_fields(self) -> tuple[str, ...]:
+        """Names of the changed fields."""
+        ...
+
+
+class Author(Protocol):
+    """What an error tells of an actor."""
+
+    @property
+    def type(self) -> str:
+        """Kind of the actor."""
+        ...
 
 
 class AbreastError(Exception):
@@ -46,9 +72,7 @@ class UnknownField(AbreastError, LookupError):
     """A field was named that the entity's table does not have."""
 
     def __init__(self, entity_type: str, field: str, known: Sequence[str]) -> None:
-        super().__init__(
-            f"{entity_type} has no field {field!r}; use one of: {', '.join(known)}"
-        )
+        super().__init__(f"{entity_type} has no field {field!r}; use one of: {', '.join(known)}")
         self.entity_type = entity_type
         self.field = field
         self.known = tuple(known)
@@ -77,7 +101,9 @@ class WorkspaceNotFound(NotFound):
 
     def __init__(self, workspace_id: str) -> None:
         super().__init__(
-            "workspace", workspace_id, "check the id; a workspace begins with its first row, or with open_workspace()"
+            "workspace",
+            workspace_id,
+            "check the id; a workspace begins with its first row, or with open_workspace()",
         )
         self.workspace_id = workspace_id
 
@@ -87,7 +113,9 @@ class EntityNotFound(NotFound):
 
     def __init__(self, workspace_id: str, entity_type: str, entity_id: str) -> None:
         super().__init__(
-            entity_type, entity_id, f"read the rows of workspace {workspace_id!r} again and use an id from there"
+            entity_type,
+            entity_id,
+            f"read the rows of workspace {workspace_id!r} again and use an id from there",
         )
         self.workspace_id = workspace_id
         self.entity_type = entity_type
@@ -124,10 +152,16 @@ class StaleWrite(Conflict):
     """
 
     def __init__(
-        self, entity_type: str, entity_id: str, expected: object, actual: object, changes: Sequence[Event]
+        self,
+        entity_type: str,
+        entity_id: str,
+        expected: object,
+        actual: object,
+        changes: Sequence[RecordedChange],
     ) -> None:
         detail = "; ".join(
-            f"{event.actor.type} {event.operation}: {', '.join(event.changed_fields) or 'the row'}" for event in changes
+            f"{event.actor.type} {event.operation}: {', '.join(event.changed_fields) or 'the row'}"
+            for event in changes
         )
         super().__init__(
             f"{entity_type} {entity_id!r} version",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from abreast.model.cursor import Cursor, ResetReason
-from abreast.model.entity import Row, Snapshot
-from abreast.model.fold import Line, SummaryLine
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from abreast.model.cursor import Cursor, ResetReason
+    from abreast.model.entity import Row, Snapshot
+    from abreast.model.fold import Line, SummaryLine
 
 LIMIT = 50
 """Most lines of a batch."""
@@ -65,10 +68,10 @@ class BatchRequest:
     What a run asks for.
 
     Attributes:
-        checkpoint_cursor: The cursor in the thread's checkpoint, where there is one. Reading starts at the lower of
-            it and the database's.
-        has_history: The thread holds messages. Without a cursor it is then not new, and older changes cannot be
-            listed.
+        checkpoint_cursor: The cursor in the thread's checkpoint, where there is one. Reading starts at the
+            lower of it and the database's.
+        has_history: The thread holds messages. Without a cursor it is then not new, and older changes cannot
+            be listed.
         viewer: Passed to each entity's `where` and `visible`.
     """
 

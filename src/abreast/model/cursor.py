@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from abreast.errors import InvalidInput
 
 ResetReason = Literal["below_floor", "other_epoch", "other_mark", "no_cursor"]
+
+
+_FIELDS = {"workspace_id": str, "thread_id": str, "scope": str, "epoch": str, "revision": int, "mark": str}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,13 @@ class Cursor:
         Raises:
             InvalidInput: The value is not a cursor.
         """
-        fields = {"workspace_id": str, "thread_id": str, "scope": str, "epoch": str, "revision": int, "mark": str}
-        if not isinstance(value, dict) or set(value) != set(fields):
+        given = dict(cast("dict[str, Any]", value)) if isinstance(value, dict) else {}
+        if set(given) != set(_FIELDS):
             raise InvalidInput("cursor", "has other fields than a cursor", "pass what Cursor.to_json() gave")
-        wrong = [name for name, kind in fields.items() if type(value[name]) is not kind]
+        wrong = [name for name, kind in _FIELDS.items() if type(given[name]) is not kind]
         if wrong:
             raise InvalidInput(f"cursor.{wrong[0]}", "has another type", "pass what Cursor.to_json() gave")
-        return cls(**value)
+        return cls(**given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,4 +84,3 @@ def reset_reason(cursor: Cursor, position: Position, mark_found: str | None) -> 
     if cursor.revision and cursor.revision <= position.head and mark_found != cursor.mark:
         return "other_mark"
     return None
-

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from abreast.errors import InvalidEntity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 Format = str | Callable[[Any], str]
 Condition = Callable[[Any, Any], Any]
 EventValues = Literal["all", "names"]
+AUTO = "auto"
+"""Find the version column by the mapper or by its name."""
 
 
 class Entity:
@@ -47,7 +52,9 @@ class Entity:
         InvalidEntity: Fields are named twice, or `limit` is below 1.
 
     Example:
-        >>> Entity(move_table, expose=["move_in_date", "stage"], labels={"move_in_date": "move-in date"}).limit
+        >>> Entity(
+        ...     move_table, expose=["move_in_date", "stage"], labels={"move_in_date": "move-in date"}
+        ... ).limit
         100
     """
 
@@ -61,7 +68,7 @@ class Entity:
         name: str | None = None,
         workspace: str = "workspace_id",
         key: Sequence[str] = (),
-        version: str | Literal["auto"] | None = "auto",
+        version: str | None = AUTO,
         label: str | None = None,
         title: str | None = None,
         labels: Mapping[str, str] | None = None,

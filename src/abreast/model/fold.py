@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from abreast.model.event import Actor, Event, JsonObject
 
 LineKind = Literal["insert", "update", "delete", "replace", "transient"]
+Versions = dict[str, tuple[int, int]]
+"""Lowest and highest version of the row among the joined events that set a field, by field name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ class Fold:
     The lines of a growing run of events, bounded in lines and bytes.
 
     `add` takes events in revision order and says whether the event still fits; a refused one changes nothing.
-    The first event always fits.
+    The first event always fits. An update that was numbered after a later version of its row takes its place
+    by version: it changes neither a newer value nor, once the row is gone, anything but the count.
 
     Args:
         limit: Most lines.
@@ -97,23 +100,27 @@ class Fold:
     limit: int
     max_bytes: int
     shown: Callable[[str, str], bool]
-    lines: dict[tuple[str, str], dict[str | None, Line]] = field(default_factory=dict)
+    lines: dict[tuple[str, str], dict[str | None, Line]] = field(
+        default_factory=dict[tuple[str, str], dict[str | None, Line]]
+    )
     last: Event | None = None
     count: int = 0
     _line_count: int = 0
     _bytes: int = 0
+    _versions: dict[tuple[str, str], Versions] = field(default_factory=dict[tuple[str, str], Versions])
 
     def add(self, event: Event) -> bool:
         """Join one event, or refuse it because the fold would grow past its bounds."""
         key = (event.entity_type, event.entity_id)
-        old = self.lines.get(key, {})
-        new = _joined(old, event, self.shown)
+        old, versions = self.lines.get(key, {}), self._versions.get(key, {})
+        new = _joined(old, event, self.shown, versions)
         lines = self._line_count - len(old) + len(new)
         size = self._bytes - _size(old) + _size(new)
         if self.count and (lines > self.limit or size > self.max_bytes):
             return False
         if new:
             self.lines[key] = new
+            self._versions[key] = _widened(versions, event)
         else:
             self.lines.pop(key, None)
         self._line_count, self._bytes = lines, size
@@ -128,7 +135,7 @@ class Fold:
 
 
 VALUE_BYTES = 2_000
-"""A longer value counts as this many bytes: it is shown cut (DESIGN: one huge field must not fill the window)."""
+"""A longer value counts as this many bytes: it is shown cut, so that no huge field fills the window."""
 
 
 def value_bytes(value: Any) -> int:
@@ -144,32 +151,57 @@ def _size(lines: dict[str | None, Line]) -> int:
 
 
 def _joined(
-    old: dict[str | None, Line], event: Event, shown: Callable[[str, str], bool]
+    old: dict[str | None, Line], event: Event, shown: Callable[[str, str], bool], versions: Versions
 ) -> dict[str | None, Line]:
     whole = old.get(None)
     if event.operation == "insert":
-        kind: LineKind = "replace" if old and (whole is None or whole.kind in ("delete", "replace")) else "insert"
+        kind: LineKind = (
+            "replace" if old and (whole is None or whole.kind in ("delete", "replace")) else "insert"
+        )
         return {None: _extended(_all(old), _whole(event, kind, event.after))}
     if event.operation == "delete":
         made_here = whole is not None and whole.kind in ("insert", "transient")
-        return {None: _extended(_all(old), _whole(event, "transient" if made_here else "delete", event.before))}
+        return {
+            None: _extended(_all(old), _whole(event, "transient" if made_here else "delete", event.before))
+        }
     if not any(shown(event.entity_type, name) for name in event.changed_fields):
         return old
     if whole is not None:
-        values = {**whole.values, **(event.after or {})}
+        values = whole.values | _newer(whole, event, versions)
         return {None: _extended([whole], _whole(event, whole.kind, values))}
     joined = dict(old)
     for name in event.changed_fields:
         if shown(event.entity_type, name):
-            joined[name] = _field(old.get(name), event, name)
+            joined[name] = _field(old.get(name), event, name, versions)
     return joined
+
+
+def _newer(whole: Line, event: Event, versions: Versions) -> JsonObject:
+    """Give the values an update leaves in a row that came within the run of events."""
+    if whole.kind not in ("insert", "replace"):
+        return {}
+    return {name: value for name, value in (event.after or {}).items() if _is_newest(event, name, versions)}
+
+
+def _is_newest(event: Event, name: str, versions: Versions) -> bool:
+    return name not in versions or event.version >= versions[name][1]
+
+
+def _widened(versions: Versions, event: Event) -> Versions:
+    """Note which version an event gave its fields; an insert begins anew, as versions may."""
+    known = {} if event.operation == "insert" else versions
+    widened = dict(known)
+    for name in event.changed_fields:
+        lowest, highest = known.get(name, (event.version, event.version))
+        widened[name] = min(lowest, event.version), max(highest, event.version)
+    return widened
 
 
 def _all(lines: dict[str | None, Line]) -> Iterable[Line]:
     return sorted(lines.values(), key=lambda line: line.first_revision)
 
 
-def _field(old: Line | None, event: Event, name: str) -> Line:
+def _field(old: Line | None, event: Event, name: str, versions: Versions) -> Line:
     before, after = event.before or {}, event.after or {}
     line = replace(
         _whole(event, "update", None),
@@ -181,8 +213,11 @@ def _field(old: Line | None, event: Event, name: str) -> Line:
     )
     if old is None:
         return line
-    joined = _extended([old], line)
-    return replace(joined, before=old.before, has_before=old.has_before)
+    if event.version >= versions[name][0]:
+        line = replace(line, before=old.before, has_before=old.has_before)
+    if not _is_newest(event, name, versions):
+        line = replace(line, after=old.after, has_after=old.has_after)
+    return _extended([old], line)
 
 
 def _whole(event: Event, kind: LineKind, values: JsonObject | None) -> Line:

@@ -48,12 +48,13 @@ class Delivery:
 def deliver(
     connection: Connection, tables: Tables, catalog: Catalog, request: BatchRequest, after: int, head: int
 ) -> Delivery:
-    """Deliver the longest prefix of `(after, head]` within the bounds, and the rest in counts if it is too long."""
+    """Deliver the longest prefix of `(after, head]` in bounds, and the rest in counts if it is too long."""
     first, *later = _folds(_events(connection, tables, request.workspace_id, after, head), catalog, request)
     if not later:
         return Delivery(first.result(), count=first.count)
     last = first.last
-    assert last is not None and last.revision is not None
+    assert last is not None
+    assert last.revision is not None
     if len(later) >= request.max_runs:
         summary = _summary(connection, tables, request.workspace_id, last.revision, head)
         return Delivery(first.result(), summary, count=first.count + sum(line.count for line in summary))
@@ -62,7 +63,7 @@ def deliver(
 
 
 def _folds(events: Iterator[Event], catalog: Catalog, request: BatchRequest) -> list[Fold]:
-    """Cut a backlog into the batches of the coming runs; the cut after `max_runs` of them ends the reading."""
+    """Cut a backlog into the batches of the coming runs; the reading ends where `max_runs` do not do."""
     folds = [Fold(request.limit, request.max_bytes, catalog.shown)]
     for event in events:
         if not folds[-1].add(event):
@@ -96,7 +97,13 @@ def _summary(
     connection: Connection, tables: Tables, workspace_id: str, after: int, head: int
 ) -> tuple[SummaryLine, ...]:
     event = tables.workspace_event
-    groups = (event.c.entity_type, event.c.operation, event.c.actor_type, event.c.actor_id, event.c.on_behalf_of)
+    groups = (
+        event.c.entity_type,
+        event.c.operation,
+        event.c.actor_type,
+        event.c.actor_id,
+        event.c.on_behalf_of,
+    )
     wanted = (
         select(
             *groups,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from abreast.sql.mapping import Catalog
     from abreast.sql.tables import Tables
 
+
 @dataclass(frozen=True)
 class _Standing:
     """Where the log and the thread stand, read in one statement."""
@@ -37,7 +38,13 @@ class _Standing:
 
 
 def prepare(
-    connection: Connection, tables: Tables, catalog: Catalog, request: BatchRequest, *, now: int, new_epoch: str
+    connection: Connection,
+    tables: Tables,
+    catalog: Catalog,
+    request: BatchRequest,
+    *,
+    now: int,
+    new_epoch: str,
 ) -> bool:
     """
     Number what waits, bind the thread to its workspace, and set a new thread's cursor to HEAD.
@@ -82,8 +89,8 @@ def read_batch(
     """
     Read rows, HEAD and the changes after the thread's cursor.
 
-    Everything comes from the transaction's snapshot. The changes are the longest prefix of what the thread has not
-    processed that fits the request's bounds, at least one event.
+    Everything comes from the transaction's snapshot. The changes are the longest prefix of what the thread
+    has not processed that fits the request's bounds, at least one event.
 
     Args:
         prepared: `prepare` and numbering have run. Otherwise None is returned where they have work to do.
@@ -110,9 +117,7 @@ def read_batch(
 def read_snapshot(
     connection: Connection, tables: Tables, catalog: Catalog, workspace_id: str, viewer: object
 ) -> Snapshot:
-    """
-    Read the current rows with the HEAD of the same moment; of a workspace without a log it is 0.
-    """
+    """Read the current rows with the HEAD of the same moment; of a workspace without a log it is 0."""
     at = cursors.position(connection, tables, workspace_id) or Position("", 0, "", 0)
     reader = Reader(connection, tables, workspace_id, viewer)
     rows = tuple(reader.listed(entity) for entity in catalog.by_name.values())
@@ -144,7 +149,10 @@ def _standing(connection: Connection, tables: Tables, request: BatchRequest) -> 
             workspace.c.head,
             workspace.c.floor,
             head_mark.label("head_mark"),
-            select(thread.c.workspace_id).where(thread.c.thread_id == request.thread_id).scalar_subquery().label("bound"),
+            select(thread.c.workspace_id)
+            .where(thread.c.thread_id == request.thread_id)
+            .scalar_subquery()
+            .label("bound"),
             stored.c.epoch.label("cursor_epoch"),
             stored.c.revision,
             stored.c.mark,
@@ -160,7 +168,12 @@ def _standing(connection: Connection, tables: Tables, request: BatchRequest) -> 
     cursor = None
     if row.revision is not None:
         cursor = Cursor(
-            request.workspace_id, request.thread_id, request.scope, row.cursor_epoch, int(row.revision), row.mark
+            request.workspace_id,
+            request.thread_id,
+            request.scope,
+            row.cursor_epoch,
+            int(row.revision),
+            row.mark,
         )
     at = Position(row.epoch, int(row.head), row.head_mark or "", int(row.floor))
     return _Standing(at, row.bound, cursor, row.mark_found, bool(row.waiting))
@@ -174,20 +187,19 @@ def _is_open(standing: _Standing, request: BatchRequest) -> bool:
 def _since(
     connection: Connection, tables: Tables, request: BatchRequest, standing: _Standing
 ) -> tuple[Cursor, ResetReason | None]:
-    """Choose where reading starts: the lower cursor, or the one after which changes cannot be listed any more."""
+    """Choose where reading starts: the lower cursor, or one after which changes cannot be listed."""
     known = [(standing.cursor, standing.mark_found)] if standing.cursor is not None else []
     if request.checkpoint_cursor is not None:
         known.append(_from_checkpoint(connection, tables, request, request.checkpoint_cursor))
     if not known:
         at = standing.position
-        nothing = Cursor(request.workspace_id, request.thread_id, request.scope, at.epoch, 0, "")
-        return nothing, "no_cursor"
-    reasons = [(cursor, reset_reason(cursor, standing.position, mark)) for cursor, mark in known]
-    for cursor, reason in reasons:
+        return Cursor(request.workspace_id, request.thread_id, request.scope, at.epoch, 0, ""), "no_cursor"
+    for cursor, mark in known:
+        reason = reset_reason(cursor, standing.position, mark)
         if reason is not None:
             return cursor, reason
-    since = min((cursor for cursor, _ in reasons), key=lambda cursor: cursor.revision)
-    ahead = max(cursor.revision for cursor, _ in reasons)
+    since = min((cursor for cursor, _ in known), key=lambda cursor: cursor.revision)
+    ahead = max(cursor.revision for cursor, _ in known)
     if ahead > standing.position.head:
         raise ReplicaBehind(request.workspace_id, standing.position.head, ahead)
     return since, None
@@ -198,7 +210,9 @@ def _from_checkpoint(
 ) -> tuple[Cursor, str | None]:
     if cursor.workspace_id != request.workspace_id:
         raise InvalidInput(
-            "checkpoint_cursor", "belongs to another workspace", "pass the cursor that this thread's state holds"
+            "checkpoint_cursor",
+            "belongs to another workspace",
+            "pass the cursor that this thread's state holds",
         )
     own = replace(cursor, thread_id=request.thread_id, scope=request.scope)
     return own, cursors.mark_at(connection, tables, request.workspace_id, cursor.revision)
@@ -221,10 +235,13 @@ class _Rows:
 
     def current(self, lines: tuple[Line, ...], snapshot: Snapshot) -> dict[tuple[str, str], Row | None]:
         """Give the rows of the lines as they are now; those that are not listed are read by id."""
-        listed = {(row.entity_type, row.entity_id): row for entity in snapshot.entities for row in entity.rows}
+        listed = {
+            (row.entity_type, row.entity_id): row for entity in snapshot.entities for row in entity.rows
+        }
         wanted = dict.fromkeys((line.entity_type, line.entity_id) for line in lines)
         unlisted = [key for key in wanted if key not in listed]
-        reader, found = self._reader(), {}
+        reader = self._reader()
+        found: dict[tuple[str, str], Row] = {}
         for name in dict.fromkeys(entity_type for entity_type, _ in unlisted):
             ids = [entity_id for entity_type, entity_id in unlisted if entity_type == name]
             rows = reader.named(self.catalog.by_name[name], ids)
@@ -257,5 +274,7 @@ def _batch(rows: _Rows, at: Position, since: Cursor, reset: ResetReason | None, 
         event_count=delivery.count,
         reset=reset,
         snapshot=snapshot,
-        current={(line.entity_type, line.entity_id): current[line.entity_type, line.entity_id] for line in lines},
+        current={
+            (line.entity_type, line.entity_id): current[line.entity_type, line.entity_id] for line in lines
+        },
     )

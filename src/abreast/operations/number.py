@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, exists, select, update
 
@@ -12,7 +12,7 @@ from abreast.sql.dialects import dialect_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Column, Connection, Select
 
     from abreast.sql.tables import Tables
 
@@ -46,7 +46,11 @@ class Waiting(NamedTuple):
 def is_waiting(connection: Connection, tables: Tables, workspace_id: str) -> bool:
     """Say whether a workspace has events without a revision; one indexed probe."""
     event = tables.workspace_event
-    probe = select(event.c.event_id).where(event.c.workspace_id == workspace_id, event.c.revision.is_(None)).limit(1)
+    probe = (
+        select(event.c.event_id)
+        .where(event.c.workspace_id == workspace_id, event.c.revision.is_(None))
+        .limit(1)
+    )
     return connection.execute(probe).first() is not None
 
 
@@ -71,7 +75,9 @@ def number(
     return Numbered(revisions, more=len(waiting) >= chunk)
 
 
-def number_all(connection: Connection, tables: Tables, workspace_id: str, *, new_epoch: str) -> dict[str, int]:
+def number_all(
+    connection: Connection, tables: Tables, workspace_id: str, *, new_epoch: str
+) -> dict[str, int]:
     """Number everything that waits, in one transaction; gives the revisions by event id."""
     revisions: dict[str, int] = {}
     more = True
@@ -118,23 +124,24 @@ def _by_version(events: Iterable[Waiting]) -> list[str]:
 def _waiting(connection: Connection, tables: Tables, workspace_id: str, chunk: int) -> list[Waiting]:
     event = tables.workspace_event
     first = _select_waiting(tables, workspace_id).order_by(event.c.event_id).limit(chunk)
-    found = [Waiting(*row) for row in connection.execute(first)]
+    found = _read(connection, first)
     if len(found) < chunk:
         return found
     later = _earlier_versions_beyond(tables, workspace_id, found[-1].event_id)
-    return found + [Waiting(*row) for row in connection.execute(later)]
+    return found + _read(connection, later)
 
 
-def _select_waiting(tables: Tables, workspace_id: str) -> Select[tuple[str, str, str, int, str]]:
+def _read(connection: Connection, wanted: Select[Any]) -> list[Waiting]:
+    return [Waiting._make(row) for row in connection.execute(wanted)]
+
+
+def _select_waiting(tables: Tables, workspace_id: str) -> Select[Any]:
     event = tables.workspace_event
-    return select(
-        event.c.event_id, event.c.entity_type, event.c.entity_id, event.c.version, event.c.operation
-    ).where(event.c.workspace_id == workspace_id, event.c.revision.is_(None))
+    columns: list[Column[Any]] = [event.c[name] for name in Waiting._fields]
+    return select(*columns).where(event.c.workspace_id == workspace_id, event.c.revision.is_(None))
 
 
-def _earlier_versions_beyond(
-    tables: Tables, workspace_id: str, last: str
-) -> Select[tuple[str, str, str, int, str]]:
+def _earlier_versions_beyond(tables: Tables, workspace_id: str, last: str) -> Select[Any]:
     """Select what waits beyond a chunk but belongs before an event in it: clocks of writers differ."""
     event, inside = tables.workspace_event, tables.workspace_event.alias("inside")
     belongs_before = exists().where(
@@ -163,5 +170,7 @@ def _assign(
     )
     values = [{"of_event": event_id, "new_revision": revision} for event_id, revision in revisions.items()]
     connection.execute(place, values)
-    raised = update(workspace).where(workspace.c.workspace_id == workspace_id).values(head=head + len(revisions))
+    raised = (
+        update(workspace).where(workspace.c.workspace_id == workspace_id).values(head=head + len(revisions))
+    )
     connection.execute(raised)

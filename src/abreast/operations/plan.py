@@ -54,14 +54,15 @@ class Planned:
 
     @property
     def moves(self) -> bool:
+        """Whether the row changes workspace."""
         return self.change.workspace_id != self.change.to_workspace
 
     @property
     def version(self) -> int:
-        assert self.after is not None or self.before is not None
+        """The row's version afterwards; a deletion raises it too."""
         if self.after is not None:
             return self.after.version
-        return self.before.version + 1  # type: ignore[union-attr]
+        return FIRST_VERSION if self.before is None else self.before.version + 1
 
 
 @dataclass
@@ -70,7 +71,9 @@ class Plan:
 
     connection: Connection
     context: WriteContext
-    _ahead: dict[tuple[str, str, str], StoredRow | None] = field(default_factory=dict)
+    _ahead: dict[tuple[str, str, str], StoredRow | None] = field(
+        default_factory=dict[tuple[str, str, str], StoredRow | None]
+    )
 
     def of(self, request: WriteRequest) -> list[Planned]:
         """Check every change in order."""
@@ -82,7 +85,7 @@ class Plan:
         fields = dict(change.fields)
         own = entity.own_workspace_field
         if own is not None:
-            fields.setdefault(own, change.workspace_id)
+            fields.setdefault(own, entity.native_workspace(change.workspace_id))
         native = entity.native(fields)
         self._check_workspace(entity, native, change.to_workspace)
         version = FIRST_VERSION
@@ -139,7 +142,9 @@ class Plan:
     def _last_version(self, rows: LiveRows, entity_id: str) -> int:
         if (rows.workspace_id, rows.entity.name, entity_id) in self._ahead:
             raise InvalidInput(
-                f"{rows.entity.name} {entity_id!r}", "is written and then inserted in one block", "update it instead"
+                f"{rows.entity.name} {entity_id!r}",
+                "is written and then inserted in one block",
+                "update it instead",
             )
         return rows.last_version(entity_id)
 
@@ -151,13 +156,15 @@ class Plan:
         current = self._current(rows, entity, key)
         if current is None:
             raise EntityNotFound(rows.workspace_id, entity.name, entity_id)
-        if change.expected_version not in ("any", current.version) and not self._mergeable(rows, current, change):
+        if change.expected_version not in ("any", current.version) and not self._mergeable(
+            rows, current, change
+        ):
             changes = rows.changes_since(entity_id, int(change.expected_version), limit=MOST_CHANGES_TOLD)
             raise StaleWrite(entity.name, entity_id, change.expected_version, current.version, changes)
         return current
 
     def _mergeable(self, rows: LiveRows, current: StoredRow, change: Change) -> bool:
-        """Say whether the fields a patch writes are untouched since: every change since is known and elsewhere."""
+        """Say whether a patch's fields are untouched since: every change since is known and elsewhere."""
         expected = change.expected_version
         if change.merge != "fields" or not isinstance(expected, int) or not 0 < expected < current.version:
             return False
@@ -170,7 +177,11 @@ class Plan:
         return len(changes) == missed and updates_only and touched.isdisjoint(change.fields)
 
     def _check_workspace(
-        self, entity: EntityTable, values: Mapping[str, Any], wanted: str, since: Mapping[str, Any] | None = None
+        self,
+        entity: EntityTable,
+        values: Mapping[str, Any],
+        wanted: str,
+        since: Mapping[str, Any] | None = None,
     ) -> None:
         name = entity.own_workspace_field or entity.names[entity.hops[0].column]
         value = values.get(name)
@@ -179,17 +190,17 @@ class Plan:
         found = value if entity.own_workspace_field else self._parents_workspace(entity, value)
         if found is None and not entity.own_workspace_field:
             raise EntityNotFound(wanted, f"{entity.name}.{name}", str(value))
-        if found != wanted:
+        if found is None or entity.workspace_text(found) != wanted:
             raise InvalidInput(
                 f"{entity.name}.{name}",
                 "does not belong to this workspace",
-                "name the workspace the row is to be in: to_workspace= for an update, the block's for an insert",
+                "name the row's workspace: by to_workspace= for an update, by workspace_id= for an insert",
             )
 
     def _parents_workspace(self, entity: EntityTable, value: Any) -> Any:
         ahead = self._parent_ahead(entity, value)
         if ahead is not None:
-            return ahead
+            return entity.native_workspace(ahead)
         return self.connection.execute(entity.workspace_by_parent(value)).scalar()
 
     def _parent_ahead(self, entity: EntityTable, value: Any) -> str | None:
@@ -197,7 +208,11 @@ class Plan:
         for (workspace_id, name, _), row in self._ahead.items():
             parent = self.context.catalog.by_name[name]
             target = entity.hops[0].target
-            if row is not None and parent.table is target.table and row.values.get(parent.names[target]) == value:
+            if (
+                row is not None
+                and parent.table is target.table
+                and row.values.get(parent.names[target]) == value
+            ):
                 return workspace_id
         return None
 
@@ -216,7 +231,7 @@ def check(catalog: Catalog, change: Change) -> None:
     Raises:
         UnknownEntity: The log was not given this entity.
         UnknownField: The entity has no such field.
-        InvalidInput: A value does not fit its column, the key not the entity, or key or version would be changed.
+        InvalidInput: A value does not fit its column, the key not the entity, or key or version would change.
         VersionRequired: A change of a row names no expected version.
     """
     entity = catalog.find(change.entity_type)
@@ -232,12 +247,16 @@ def check(catalog: Catalog, change: Change) -> None:
     if expected is None:
         raise VersionRequired(entity.name, entity_id)
     if expected != "any" and type(expected) is not int:
-        raise InvalidInput("expected_version", "is neither a whole number nor \"any\"", "pass the version you last read")
+        raise InvalidInput(
+            "expected_version", 'is neither a whole number nor "any"', "pass the version you last read"
+        )
     if change.merge not in (None, "fields"):
         raise InvalidInput("merge", "is unknown", 'use merge="fields" or leave it out')
 
 
 def _owned_field(entity: EntityTable, name: str) -> InvalidInput:
     return InvalidInput(
-        f"{entity.name}.{name}", "cannot be set by a write", "leave it out: key and version of a row are not changed"
+        f"{entity.name}.{name}",
+        "cannot be set by a write",
+        "leave it out: key and version of a row are not changed",
     )

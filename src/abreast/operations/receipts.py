@@ -26,7 +26,7 @@ _KEY_ROW = "payload_key"
 
 
 def installation_secret(connection: Connection, tables: Tables, *, new_secret: bytes) -> bytes:
-    """Give the key that payload hashes are made with; a plain hash of a short value is as good as the value."""
+    """Give the key of payload hashes; a plain hash of a short value is as good as the value."""
     wanted = select(tables.installation.c.secret).where(tables.installation.c.name == _KEY_ROW)
     found = connection.execute(wanted).scalar()
     if found is None:
@@ -47,7 +47,9 @@ def payload_hash(request: WriteRequest, secret: bytes) -> str:
     return hmac.new(secret, canonical(payload).encode(), sha256).hexdigest()
 
 
-def find(connection: Connection, tables: Tables, request: WriteRequest, digest: str) -> tuple[WriteResult, ...] | None:
+def find(
+    connection: Connection, tables: Tables, request: WriteRequest, digest: str
+) -> tuple[WriteResult, ...] | None:
     """
     Give the recorded results of a mutation that took effect, or None.
 
@@ -63,11 +65,17 @@ def find(connection: Connection, tables: Tables, request: WriteRequest, digest: 
         return None
     if not hmac.compare_digest(row.payload_hash, digest):
         raise MutationReused(request.workspace_id, str(request.mutation_id))
-    return tuple(_result(connection, tables, value) for value in row.result)
+    recorded: list[dict[str, Any]] = row.result
+    return tuple(_result(connection, tables, value) for value in recorded)
 
 
 def store(
-    connection: Connection, tables: Tables, request: WriteRequest, digest: str, results: Sequence[WriteResult], now: int
+    connection: Connection,
+    tables: Tables,
+    request: WriteRequest,
+    digest: str,
+    results: Sequence[WriteResult],
+    now: int,
 ) -> bool:
     """Store a receipt; False if there is one already. Waits for one that is being stored."""
     values = {
@@ -80,7 +88,9 @@ def store(
     return connection.execute(dialect_of(connection).insert_missing(tables.mutation, values)).rowcount == 1
 
 
-def amend(connection: Connection, tables: Tables, request: WriteRequest, results: Sequence[WriteResult]) -> None:
+def amend(
+    connection: Connection, tables: Tables, request: WriteRequest, results: Sequence[WriteResult]
+) -> None:
     """Put what became known only with the write, a generated key, into the receipt."""
     mutation = tables.mutation
     connection.execute(
@@ -91,13 +101,12 @@ def amend(connection: Connection, tables: Tables, request: WriteRequest, results
 
 
 def _payload(change: Change) -> list[Any]:
-    key = list(change.key) if isinstance(change.key, tuple) else change.key
     return [
         change.operation,
         change.workspace_id,
         change.to_workspace,
         change.entity_type,
-        to_json("key", key),
+        to_json("key", change.key),
         to_json("fields", dict(change.fields)),
         change.merge,
     ]
@@ -105,7 +114,8 @@ def _payload(change: Change) -> list[Any]:
 
 def _result(connection: Connection, tables: Tables, value: dict[str, Any]) -> WriteResult:
     event = tables.workspace_event
-    result = WriteResult(**{**value, "changed_fields": tuple(value["changed_fields"])})
+    fields: dict[str, Any] = {**value, "changed_fields": tuple(value["changed_fields"])}
+    result = WriteResult(**fields)
     if result.event_id is None:
         return replace(result, replayed=True)
     numbered = select(event.c.revision).where(

@@ -29,23 +29,22 @@ def select_events(tables: Tables) -> Select[Any]:
 
 def event_of(row: Row[Any]) -> Event:
     """Read an event from a row of `select_events`."""
-    value = row._mapping  # noqa: SLF001 - SQLAlchemy's documented access by name
     return Event(
-        workspace_id=value["workspace_id"],
-        event_id=value["event_id"],
-        revision=value["revision"],
-        entity_type=value["entity_type"],
-        entity_id=value["entity_id"],
-        version=value["version"],
-        operation=value["operation"],
-        changed_fields=tuple(value["changed_fields"]),
-        before=value["before"],
-        after=value["after"],
-        actor=Actor(value["actor_type"], value["actor_id"], value["on_behalf_of"]),
-        source_thread_id=value["source_thread_id"],
-        run_id=value["run_id"],
-        mutation_id=value["mutation_id"],
-        created_at=value["created_at"],
+        workspace_id=row.workspace_id,
+        event_id=row.event_id,
+        revision=row.revision,
+        entity_type=row.entity_type,
+        entity_id=row.entity_id,
+        version=row.version,
+        operation=row.operation,
+        changed_fields=tuple(row.changed_fields),
+        before=row.before,
+        after=row.after,
+        actor=Actor(row.actor_type, row.actor_id, row.on_behalf_of),
+        source_thread_id=row.source_thread_id,
+        run_id=row.run_id,
+        mutation_id=row.mutation_id,
+        created_at=row.created_at,
     )
 
 

@@ -171,7 +171,8 @@ class LiveRows:
     def _inserted_key(self, stored: Mapping[str, Any], inserted: Any) -> dict[str, Any]:
         generated = dict(zip(self.entity.table.primary_key, inserted or (), strict=False))
         return {
-            name: stored[name] if name in stored else generated[self.entity.fields[name]] for name in self.entity.key
+            name: stored[name] if name in stored else generated[self.entity.fields[name]]
+            for name in self.entity.key
         }
 
     def _version(self, entity_id: str) -> ColumnElement[int]:
@@ -196,6 +197,10 @@ class LiveRows:
             return
         owned = self.tables.entity_version
         key = {"workspace_id": self.workspace_id, "entity_type": self.entity.name, "entity_id": entity_id}
-        raised = update(owned).where(*(owned.c[name] == value for name, value in key.items())).values(version=version)
+        raised = (
+            update(owned)
+            .where(*(owned.c[name] == value for name, value in key.items()))
+            .values(version=version)
+        )
         if self.connection.execute(raised).rowcount == 0:
             self.connection.execute(insert(owned).values(**key, version=version))

@@ -98,7 +98,9 @@ def _result(planned: Planned) -> WriteResult:
 
 def _changed_fields(planned: Planned) -> tuple[str, ...]:
     version = planned.entity.version_field
-    return tuple(sorted(name for name in planned.changed if name not in planned.entity.secrets and name != version))
+    return tuple(
+        sorted(name for name in planned.changed if name not in planned.entity.secrets and name != version)
+    )
 
 
 def _events(planned: Planned, context: WriteContext, request: WriteRequest) -> list[Event]:
@@ -126,7 +128,8 @@ def _events(planned: Planned, context: WriteContext, request: WriteRequest) -> l
 
 def _moved(planned: Planned, event: Event) -> list[Event]:
     """Tell a move as a deletion here and an insertion there: a row's workspace is never said elsewhere."""
-    assert planned.before is not None and planned.after is not None
+    assert planned.before is not None
+    assert planned.after is not None
     entity = planned.entity
     shown = entity.entity.event_values == "all"
     gone = replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import Column, ColumnElement, FromClause, Integer, Select, Table, inspect, literal, select
 from sqlalchemy.exc import NoInspectionAvailable
@@ -14,7 +14,7 @@ from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownFi
 from abreast.sql.values import check_id, from_json, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Row as SqlRow
 
@@ -115,17 +115,36 @@ class EntityTable:
     def in_workspace(self, workspace_id: str) -> ColumnElement[bool]:
         """Build the condition that a row belongs to a workspace."""
         columns = [*(hop.column for hop in self.hops), self.workspace_column]
-        condition: ColumnElement[bool] = self._last_table().c[columns[-1].key] == workspace_id
+        condition: ColumnElement[bool] = self._last_table().c[columns[-1].key] == self.native_workspace(
+            workspace_id
+        )
         for position in range(len(self.hops) - 1, -1, -1):
             target = self._target(position)
-            source = columns[position] if position == 0 else self._target(position - 1).c[columns[position].key]
+            source = (
+                columns[position] if position == 0 else self._target(position - 1).c[columns[position].key]
+            )
             condition = source.in_(select(target.c[self.hops[position].target.key]).where(condition))
         return condition
+
+    def native_workspace(self, workspace_id: str) -> Any:
+        """
+        Turn a workspace id into what the product's column holds, a number or UUID for example.
+
+        Raises:
+            InvalidInput: It cannot be one.
+        """
+        kind = self.workspace_column.type
+        number = isinstance(kind, Integer) and workspace_id.isdecimal()
+        return from_json("workspace_id", int(workspace_id) if number else workspace_id, kind)
+
+    def workspace_text(self, value: Any) -> str:
+        """Write what the product's column holds as a workspace id."""
+        return str(to_json("workspace_id", value, self.workspace_column.type))
 
     def workspace_by_parent(self, value: Any) -> Select[Any]:
         """Select the workspace that a first foreign key of this value leads to."""
         reached: ColumnElement[Any] = literal(value, self.hops[0].column.type)
-        conditions = []
+        conditions: list[ColumnElement[bool]] = []
         for position, hop in enumerate(self.hops):
             target = self._target(position)
             conditions.append(target.c[hop.target.key] == reached)
@@ -150,7 +169,9 @@ class EntityTable:
 
     def exposed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Give those exposed fields of a row that are known, as JSON values in the order of `expose`."""
-        return {field: self.json_value(field, values[field]) for field in self.entity.expose if field in values}
+        return {
+            field: self.json_value(field, values[field]) for field in self.entity.expose if field in values
+        }
 
     def instance_id(self, instance: object) -> str:
         """Write the key of a mapped object as its entity id, without loading anything."""
@@ -171,23 +192,22 @@ class EntityTable:
 
     def _key_parts(self, key: object) -> list[Any]:
         if isinstance(key, dict):
-            if set(key) != set(self.key):
+            named = cast("dict[str, Any]", key)
+            if set(named) != set(self.key):
                 raise self._bad_key()
-            return [key[field] for field in self.key]
-        if len(self.key) == 1:
-            return [self._single(key[0] if isinstance(key, (tuple, list)) and len(key) == 1 else key)]
-        if isinstance(key, str) and key.startswith("["):
+            return [named[field] for field in self.key]
+        composite = len(self.key) > 1
+        if composite and isinstance(key, str) and key.startswith("["):
             key = _json_list(key)
-        if not isinstance(key, (tuple, list)) or len(key) != len(self.key):
+        parts = list(cast("Sequence[Any]", key)) if isinstance(key, (tuple, list)) else [key]
+        if len(parts) != len(self.key):
             raise self._bad_key()
-        return list(key)
+        return parts if composite else [self._single(parts[0])]
 
     def _single(self, part: Any) -> Any:
         """Read an entity id: of a number column it is the number as text."""
-        number = isinstance(part, str) and self.fields[self.key[0]].type.python_type is int
-        if number and part.lstrip("-").isdecimal():
-            return int(part)
-        return part
+        number = isinstance(part, str) and isinstance(self.fields[self.key[0]].type, Integer)
+        return int(part) if number and part.removeprefix("-").isdecimal() else part
 
     def _bad_key(self) -> InvalidInput:
         return InvalidInput(
@@ -217,11 +237,11 @@ class EntityTable:
     def _path(self) -> tuple[tuple[Hop, ...], Column[Any]]:
         *steps, last = self.entity.workspace.split(".")
         columns: Mapping[str, Column[Any]] = self.fields
-        hops = []
+        hops: list[Hop] = []
         for step in steps:
             hop = self._hop(columns, step)
             hops.append(hop)
-            columns = hop.target.table.c
+            columns = dict(hop.target.table.c.items())
         return tuple(hops), self._path_column(columns, last)
 
     def _hop(self, columns: Mapping[str, Column[Any]], step: str) -> Hop:
@@ -247,6 +267,12 @@ class EntityTable:
         entity = self.entity
         ordered = tuple(name.lstrip("-") for name in entity.order_by)
         version = (self.version_field,) if self.version_field else ()
+        if version and not isinstance(self.column(version[0]).type, Integer):
+            raise InvalidEntity(
+                self.name,
+                f"its version column {version[0]!r} is no integer",
+                "pass version=None: abreast keeps the versions",
+            )
         named = (*entity.expose, *entity.hidden, *entity.secret, *self.key, *version, *ordered)
         unknown = [name for name in (*named, *entity.labels, *entity.formats) if name not in self.fields]
         if unknown:
@@ -300,22 +326,25 @@ class Catalog:
 
 
 def _columns(entity: Entity) -> tuple[Mapper[Any] | None, Table, dict[str, Column[Any]]]:
-    if isinstance(entity.source, Table):
-        return None, entity.source, {column.key: column for column in entity.source.columns}
+    source: Any = entity.source
+    if isinstance(source, Table):
+        return None, cast("Any", source), {column.key: column for column in cast("Any", source).columns}
     try:
-        mapper = inspect(entity.source)
+        mapper: Any = inspect(source)
     except NoInspectionAvailable:
         mapper = None
-    if not isinstance(mapper, Mapper) or not isinstance(mapper.local_table, Table):
+    if not isinstance(mapper, Mapper) or not isinstance(cast("Any", mapper).local_table, Table):
         raise InvalidEntity(
             entity.name, "its source is neither a mapped class nor a Table", "pass one of these"
         )
+    mapped: Mapper[Any] = cast("Any", mapper)
+    table: Any = mapped.local_table
     fields = {
         attribute.key: attribute.columns[0]
-        for attribute in mapper.column_attrs
-        if isinstance(attribute.columns[0], Column) and attribute.columns[0].table is mapper.local_table
+        for attribute in mapped.column_attrs
+        if isinstance(attribute.columns[0], Column) and attribute.columns[0].table is table
     }
-    return mapper, mapper.local_table, fields
+    return mapped, table, fields
 
 
 def _json_list(text: str) -> object:

@@ -31,7 +31,7 @@ def check_id(name: str, value: object, *, empty: bool = False) -> str:
     Give an id back if every database can keep it byte for byte.
 
     Raises:
-        InvalidInput: It is not a string, empty, longer than 255 bytes, or holds control or surrogate characters.
+        InvalidInput: It is no string, empty, longer than 255 bytes, or holds control characters.
     """
     if not isinstance(value, str):
         raise InvalidInput(name, f"is {type(value).__name__}, not a string", "pass the id as a string")
@@ -58,16 +58,8 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
     Raises:
         InvalidInput: The value has no JSON form (NaN, an unknown type) or text that no database keeps (NUL).
     """
-    if value is None or isinstance(value, (bool, int)) and not isinstance(value, Enum):
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str) and not isinstance(value, Enum):
-        return _text(name, value)
-    if isinstance(value, float):
-        return _finite(name, value)
-    if isinstance(value, dict):
-        return {_key(name, key): to_json(name, item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_json(name, item) for item in value]
     if isinstance(value, datetime) and isinstance(column_type, DateTime) and column_type.timezone:
         return _in_utc(value).isoformat()
     for kind, convert in _CONVERSIONS:
@@ -151,6 +143,10 @@ def _key(name: str, key: Any) -> str:
     return _text(name, key)
 
 
+def _object(name: str, value: dict[Any, Any]) -> dict[str, Any]:
+    return {_key(name, key): to_json(name, item) for key, item in value.items()}
+
+
 def _decimal(name: str, value: Decimal) -> str:
     if not value.is_finite():
         raise InvalidInput(name, "is not a finite number, which does not fit JSON", "store a number or None")
@@ -159,6 +155,11 @@ def _decimal(name: str, value: Decimal) -> str:
 
 _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[str, Any], Any]], ...] = (
     (Enum, lambda _name, value: value.name),
+    (str, _text),
+    (int, lambda _name, value: value),
+    (float, _finite),
+    (dict, _object),
+    ((list, tuple), lambda name, value: [to_json(name, item) for item in value]),
     ((datetime, date, time), lambda _name, value: value.isoformat()),
     (Decimal, _decimal),
     (UUID, lambda _name, value: str(value)),
@@ -214,7 +215,7 @@ def _as_integer(value: Any, _impl: Any) -> int:
 
 
 def _as_boolean(value: Any, _impl: Any) -> bool:
-    if value in (0, 1) and isinstance(value, int):
+    if isinstance(value, int) and value in (0, 1):
         return bool(value)
     raise TypeError
 

@@ -63,19 +63,20 @@ class WorkspaceLog:
         """
         Begin a block of changes of product rows; it is sent when the block ends.
 
-        Rows and events are stored together or not at all. In a transaction of its own the write is repeated when
-        the database rolls it back for a passing reason, and numbered at its end. In the caller's transaction it is
-        only recorded: it takes effect with the caller's commit and is numbered by whoever reads next.
+        Rows and events are stored together or not at all. In a transaction of its own the write is repeated
+        when the database rolls it back for a passing reason, and numbered at its end. In the caller's
+        transaction it is only recorded: it takes effect with the caller's commit and is numbered by whoever
+        reads next.
 
         Args:
             actor: Who makes the changes.
-            mutation_id: Idempotency key within the workspace: the block takes effect once, a repetition gives the
-                recorded results, another payload under the same id is an error.
+            mutation_id: Idempotency key within the workspace: the block takes effect once, a repetition gives
+                the recorded results, another payload under the same id is an error.
             source_thread_id: The conversation that caused it.
             run_id: The run that caused it.
             number: `"later"` leaves numbering to the next reader, for workspaces with very many writes.
-            within: The caller's `Connection` or `Session` with its transaction; for `awrite` an `AsyncConnection`
-                or `AsyncSession`.
+            within: The caller's `Connection` or `Session` with its transaction; for `awrite` an
+                `AsyncConnection` or `AsyncSession`.
 
         Raises:
             InvalidInput: An id cannot be stored.
@@ -134,9 +135,11 @@ class WorkspaceLog:
 
     async def aopen_thread(self, workspace_id: str, thread_id: str, *, scope: str = "") -> Cursor:
         """Async twin of `open_thread`."""
-        return await self.database.arun(self._steps.open_thread, batch_request(workspace_id, thread_id, scope))
+        return await self.database.arun(
+            self._steps.open_thread, batch_request(workspace_id, thread_id, scope)
+        )
 
-    def read_batch(
+    def read_batch(  # noqa: PLR0913 - each bound has a name of its own
         self,
         workspace_id: str,
         thread_id: str,
@@ -152,8 +155,8 @@ class WorkspaceLog:
         """
         Read the current rows and the changes this conversation has not processed, as of one moment.
 
-        Moves nothing: until `confirm`, the same changes are given again. A change that committed is in the rows or
-        in this batch or a later one, never in none.
+        Moves nothing: until `confirm`, the same changes are given again. A change that committed is in the
+        rows, and in this batch or a later one, never in none.
 
         Args:
             checkpoint_cursor: The cursor held in the thread's graph state; reading starts at the lower one.
@@ -183,7 +186,7 @@ class WorkspaceLog:
         )
         return self.database.read_or_prepare(self._steps.read_batch, self._steps.prepare, request)
 
-    async def aread_batch(
+    async def aread_batch(  # noqa: PLR0913 - as above
         self,
         workspace_id: str,
         thread_id: str,
@@ -238,7 +241,9 @@ class WorkspaceLog:
 
     async def asnapshot(self, workspace_id: str, *, viewer: object = None) -> Snapshot:
         """Async twin of `snapshot`."""
-        return await self.database.aread(self._steps.read_snapshot, check_id("workspace_id", workspace_id), viewer)
+        return await self.database.aread(
+            self._steps.read_snapshot, check_id("workspace_id", workspace_id), viewer
+        )
 
     def number(self, workspace_id: str) -> None:
         """Give waiting events their revisions now; every reader does so by itself."""
@@ -249,7 +254,13 @@ class WorkspaceLog:
         await self.database.arun_while(self._steps.number, check_id("workspace_id", workspace_id))
 
     def changes(
-        self, workspace_id: str, *, after: int = 0, limit: int = 100, entity: object = None, key: object = None
+        self,
+        workspace_id: str,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        entity: object = None,
+        key: object = None,
     ) -> list[Event]:
         """
         List numbered events after a revision, in order.
@@ -264,29 +275,39 @@ class WorkspaceLog:
             UnknownEntity: The log was not given this entity.
         """
         return self.database.read(
-            self._steps.list_changes, self._steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key)
+            self._steps.list_changes,
+            self._steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
         )
 
     async def achanges(
-        self, workspace_id: str, *, after: int = 0, limit: int = 100, entity: object = None, key: object = None
+        self,
+        workspace_id: str,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        entity: object = None,
+        key: object = None,
     ) -> list[Event]:
         """Async twin of `changes`."""
         return await self.database.aread(
-            self._steps.list_changes, self._steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key)
+            self._steps.list_changes,
+            self._steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
         )
 
     def forget_before(self, workspace_id: str, revision: int) -> int:
         """
         Delete the events before a revision and give the oldest revision kept.
 
-        Threads whose cursor is below it are told that older changes are no longer listed. The newest event always
-        stays.
+        Threads whose cursor is below it are told that older changes are no longer listed. The newest event
+        always stays.
         """
         return self.database.run(self._steps.forget_before, check_id("workspace_id", workspace_id), revision)
 
     async def aforget_before(self, workspace_id: str, revision: int) -> int:
         """Async twin of `forget_before`."""
-        return await self.database.arun(self._steps.forget_before, check_id("workspace_id", workspace_id), revision)
+        return await self.database.arun(
+            self._steps.forget_before, check_id("workspace_id", workspace_id), revision
+        )
 
     def renew_epoch(self, workspace_id: str) -> None:
         """
@@ -331,7 +352,9 @@ def _origin(
     workspace_id: str, actor: Actor, mutation_id: str | None, source_thread_id: str | None, run_id: str | None
 ) -> Origin:
     if not isinstance(actor, Actor):
-        raise InvalidInput("actor", "is not an Actor", 'pass Actor.user("…"), Actor.agent("…") or Actor.system("…")')
+        raise InvalidInput(
+            "actor", "is not an Actor", 'pass Actor.user("…"), Actor.agent("…") or Actor.system("…")'
+        )
     for name, value in (("actor.id", actor.id), ("actor.on_behalf_of", actor.on_behalf_of)):
         _optional_id(name, value)
     return Origin(

@@ -11,7 +11,6 @@ import uuid_utils
 
 from abreast.errors import InvalidInput
 from abreast.model.batch import BatchRequest
-from abreast.model.cursor import Cursor
 from abreast.operations import batches, changes, cursors, number, receipts, retention
 from abreast.operations.plan import WriteContext
 from abreast.sql.values import check_id
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from abreast.model.batch import Batch
+    from abreast.model.cursor import Cursor
     from abreast.model.entity import Snapshot
     from abreast.model.event import Event
     from abreast.sql.mapping import Catalog
@@ -81,7 +81,9 @@ class Steps:
 
     def prepare(self, connection: Connection, request: BatchRequest) -> bool:
         """Do what a batch needs written first; says whether there is more."""
-        return batches.prepare(connection, self.tables, self.catalog, request, now=now(), new_epoch=_new_epoch())
+        return batches.prepare(
+            connection, self.tables, self.catalog, request, now=now(), new_epoch=_new_epoch()
+        )
 
     def read_batch(self, connection: Connection, prepared: bool, request: BatchRequest) -> Batch | None:  # noqa: FBT001 - `read_or_prepare` passes it by position
         """Read a batch, or None where it has to be prepared."""
@@ -113,7 +115,9 @@ class Steps:
 
     def forget_before(self, connection: Connection, workspace_id: str, revision: int) -> int:
         """Shorten a log."""
-        return retention.forget_before(connection, self.tables, workspace_id, revision, new_epoch=_new_epoch())
+        return retention.forget_before(
+            connection, self.tables, workspace_id, revision, new_epoch=_new_epoch()
+        )
 
     def renew_epoch(self, connection: Connection, workspace_id: str) -> None:
         """Give a log a new identity."""
@@ -126,9 +130,7 @@ class Steps:
             connection, self.tables, wanted.workspace_id, str(wanted.entity_type), str(wanted.entity_id)
         )
 
-    def filter(
-        self, workspace_id: str, *, after: int, limit: int, entity: object, key: object
-    ) -> Filter:
+    def filter(self, workspace_id: str, *, after: int, limit: int, entity: object, key: object) -> Filter:
         """
         Check what is looked up.
 
@@ -142,7 +144,8 @@ class Steps:
             raise InvalidInput("key", "comes without its entity", "pass entity= too")
         table = None if entity is None else self.catalog.find(entity)
         entity_id = None if table is None or key is None else table.entity_id(table.key_values(key))
-        return Filter(check_id("workspace_id", workspace_id), after, limit, table and table.name, entity_id)
+        name = None if table is None else table.name
+        return Filter(check_id("workspace_id", workspace_id), after, limit, name, entity_id)
 
 
 def batch_request(

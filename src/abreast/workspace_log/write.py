@@ -118,8 +118,8 @@ class _Block:
         """
         Change fields of one row; fields left out stay as they are.
 
-        When the block ends the row has version `expected_version` + 1, or `StaleWrite` is raised and nothing is
-        stored. If no field gets another value, there is no event and no new version.
+        When the block ends the row has version `expected_version` + 1, or `StaleWrite` is raised and nothing
+        is stored. If no field gets another value, there is no event and no new version.
 
         Args:
             entity: Mapped class, `Table`, or name of a registered entity.
@@ -162,7 +162,7 @@ class _Block:
         """
         self._add("delete", entity, key, {}, expected_version, None, workspace_id, None)
 
-    def _add(  # noqa: PLR0913, PLR0917 - one call for three operations
+    def _add(
         self,
         operation: Operation,
         entity: object,
@@ -209,8 +209,13 @@ class _Block:
             return results, context
         revisions: dict[str, int] = {}
         for workspace_id in request.workspaces:
-            revisions |= number.number_all(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
-        numbered = (replace(result, revision=revisions.get(result.event_id or "", result.revision)) for result in results)
+            revisions |= number.number_all(
+                connection, context.tables, workspace_id, new_epoch=context.new_epoch
+            )
+        numbered = (
+            replace(result, revision=revisions.get(result.event_id or "", result.revision))
+            for result in results
+        )
         return tuple(numbered), context
 
     def _finish(self, sent: tuple[tuple[WriteResult, ...], WriteContext]) -> None:
@@ -270,7 +275,9 @@ class AsyncWrite(_Block):
             self._finish(await run(self._record_and_number))
             return
         if not isinstance(within, (AsyncConnection, AsyncSession)):
-            raise InvalidInput("within", "is not an AsyncConnection or AsyncSession", "use write() with sync ones")
+            raise InvalidInput(
+                "within", "is not an AsyncConnection or AsyncSession", "use write() with sync ones"
+            )
         self._results = await database.awithin(within, self._record)
         if isinstance(within, AsyncSession):
             self._expire(within.sync_session)

@@ -1,79 +1,37 @@
-"""Run operations in transactions, sync or async: the only module that knows the difference."""
+"""Run operations in transactions: the only fork between sync and async."""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
-import random
 import shutil
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import create_engine, make_url
+from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
-from abreast.errors import DatabaseUnavailable, InvalidDatabase, SyncCallOnAsyncDatabase
-from abreast.model.backoff import backoff
+from abreast.database.attempts import Attempts
+from abreast.database.engines import Engines
+from abreast.errors import InvalidDatabase
 from abreast.sql.dialects import dialect_named
 from abreast.sql.tables import DEFAULT_PREFIX, Tables, define_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Self
 
-    from sqlalchemy import URL, Connection, Engine
-    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+    from sqlalchemy import URL, Connection
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
 P = ParamSpec("P")
 T = TypeVar("T")
 A = TypeVar("A")
-
-_ATTEMPTS, _FIRST_DELAY, _LONGEST_DELAY = 6, 0.02, 1.0
-
-
-class _Attempts:
-    """Decide after a driver error whether the transaction is run again, and when."""
-
-    def __init__(self, database: Database, *, read: bool = False, repeatable: bool = True) -> None:
-        self.database = database
-        self.read = read
-        self.repeatable = repeatable
-        self.committing = False
-        self._delays = backoff(_ATTEMPTS, first=_FIRST_DELAY, most=_LONGEST_DELAY, jitter=random.random)
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """The execution options of the connection."""
-        dialect = self.database.dialect
-        return dialect.read_options if self.read else dialect.write_options
-
-    def begin(self, connection: Connection) -> None:
-        """Send what must come first in the transaction."""
-        if self.read:
-            self.database.dialect.begin_snapshot(connection)
-
-    def delay_after(self, error: DBAPIError | PoolTimeout) -> float:
-        """Give the seconds to wait, or raise what the caller gets to see."""
-        if isinstance(error, PoolTimeout):
-            raise self._unavailable("no connection of the pool became free") from None
-        dialect = self.database.dialect
-        if not dialect.is_unavailable(error):
-            raise error
-        if self.committing and error.connection_invalidated and not self.repeatable:
-            raise self._unavailable("the connection was lost during COMMIT: it may have taken effect") from None
-        delay = next(self._delays, None) if dialect.is_transient(error) else None
-        if delay is None:
-            raise self._unavailable(dialect.describe(error)[0]) from None
-        return delay
-
-    def _unavailable(self, reason: str) -> DatabaseUnavailable:
-        return DatabaseUnavailable(self.database.name, reason)
 
 
 class Database:
@@ -93,26 +51,28 @@ class Database:
     """
 
     def __init__(
-        self, urls: tuple[URL | None, URL | None], prefix: str, lock_timeout: float | None, options: Mapping[str, Any]
+        self,
+        urls: tuple[URL | None, URL | None],
+        prefix: str,
+        lock_timeout: float | None,
+        options: Mapping[str, Any],
     ) -> None:
         """Keep the settings; `open` is the way in."""
-        self._sync_url, self._async_url = urls
-        url = self._sync_url or self._async_url
-        assert url is not None
-        self.name = url.render_as_string(hide_password=True)
-        self.dialect = dialect_named(url.get_backend_name())
+        self._engines = Engines(urls, lock_timeout, options)
+        self.name = self._engines.name
+        self.dialect = self._engines.dialect
         self.tables: Tables = define_tables(prefix)
-        self._lock_timeout = lock_timeout
-        self._options = dict(options)
-        self._lock = threading.Lock()
-        self._engine: Engine | None = None
-        self._async_engines: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncEngine] = WeakKeyDictionary()
         self._folder: Path | None = None
         self._checked = False
 
     @classmethod
     def open(
-        cls, url: str, *, prefix: str = DEFAULT_PREFIX, lock_timeout: float | None = 10.0, **engine_options: Any
+        cls,
+        url: str,
+        *,
+        prefix: str = DEFAULT_PREFIX,
+        lock_timeout: float | None = 10.0,
+        **engine_options: Any,
     ) -> Database:
         """
         Name a database; nothing is connected yet.
@@ -132,7 +92,9 @@ class Database:
             backend = parsed.get_backend_name()
         except (ArgumentError, NoSuchModuleError, ValueError):
             raise InvalidDatabase(
-                repr(url).partition("@")[0].partition("//")[0], "is not a database URL", "write it like sqlite:///app.db"
+                repr(url).partition("@")[0].partition("//")[0],
+                "is not a database URL",
+                "write it like sqlite:///app.db",
             ) from None
         return cls(dialect_named(backend).urls(parsed), prefix, lock_timeout, engine_options)
 
@@ -153,31 +115,39 @@ class Database:
             DatabaseUnavailable: The database was away or stayed busy.
             SyncCallOnAsyncDatabase: The URL names an async driver.
         """
-        return self._run(_Attempts(self), self._on_checked, step, *args, **kwargs)
+        return self._run(self._attempts(), self._on_checked, step, *args, **kwargs)
 
-    def run_once(self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def run_once(
+        self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """Run a step that is not repeated once its COMMIT may have taken effect; raises as `run`."""
-        return self._run(_Attempts(self, repeatable=False), self._on_checked, step, *args, **kwargs)
+        return self._run(self._attempts(repeatable=False), self._on_checked, step, *args, **kwargs)
 
     def read(self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a step on one read-only snapshot; raises as `run`."""
-        return self._run(_Attempts(self, read=True), self._on_checked, step, *args, **kwargs)
+        return self._run(self._attempts(read=True), self._on_checked, step, *args, **kwargs)
 
-    async def arun(self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def arun(
+        self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """Async twin of `run`."""
-        return await self._arun(_Attempts(self), self._on_checked, step, *args, **kwargs)
+        return await self._arun(self._attempts(), self._on_checked, step, *args, **kwargs)
 
     async def arun_once(
         self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Async twin of `run_once`."""
-        return await self._arun(_Attempts(self, repeatable=False), self._on_checked, step, *args, **kwargs)
+        return await self._arun(self._attempts(repeatable=False), self._on_checked, step, *args, **kwargs)
 
-    async def aread(self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def aread(
+        self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """Async twin of `read`."""
-        return await self._arun(_Attempts(self, read=True), self._on_checked, step, *args, **kwargs)
+        return await self._arun(self._attempts(read=True), self._on_checked, step, *args, **kwargs)
 
-    def run_while(self, step: Callable[Concatenate[Connection, P], bool], /, *args: P.args, **kwargs: P.kwargs) -> None:
+    def run_while(
+        self, step: Callable[Concatenate[Connection, P], bool], /, *args: P.args, **kwargs: P.kwargs
+    ) -> None:
         """Run a step in transactions of its own until it gives False; raises as `run`."""
         while self.run(step, *args, **kwargs):
             pass
@@ -190,7 +160,11 @@ class Database:
             pass
 
     def read_or_prepare(
-        self, read: Callable[[Connection, bool, A], T | None], prepare: Callable[[Connection, A], bool], argument: A, /
+        self,
+        read: Callable[[Connection, bool, A], T | None],
+        prepare: Callable[[Connection, A], bool],
+        argument: A,
+        /,
     ) -> T:
         """
         Read a snapshot; where that gives None, write what it misses and read again; raises as `run`.
@@ -206,7 +180,11 @@ class Database:
         return _given(result)
 
     async def aread_or_prepare(
-        self, read: Callable[[Connection, bool, A], T | None], prepare: Callable[[Connection, A], bool], argument: A, /
+        self,
+        read: Callable[[Connection, bool, A], T | None],
+        prepare: Callable[[Connection, A], bool],
+        argument: A,
+        /,
     ) -> T:
         """Async twin of `read_or_prepare`."""
         result = await self.aread(read, False, argument)  # noqa: FBT003 - as above
@@ -244,20 +222,20 @@ class Database:
         return await transaction.run_sync(self._on_checked, step, *args, **kwargs)
 
     def upgrade(self) -> None:
-        """Create abreast's tables or bring them up to date; safe to call at every start, from many processes."""
-        self._run(_Attempts(self), self._upgrade)
+        """Create abreast's tables or bring them up to date; safe at every start and from many processes."""
+        self._run(self._attempts(), self._upgrade)
 
     async def aupgrade(self) -> None:
         """Async twin of `upgrade`."""
-        await self._arun(_Attempts(self), self._upgrade)
+        await self._arun(self._attempts(), self._upgrade)
 
     def plan(self) -> list[str]:
         """List the migrations that `upgrade` would run."""
-        return self._run(_Attempts(self), self._plan)
+        return self._run(self._attempts(), self._plan)
 
     async def aplan(self) -> list[str]:
         """Async twin of `plan`."""
-        return await self._arun(_Attempts(self), self._plan)
+        return await self._arun(self._attempts(), self._plan)
 
     def check(self) -> None:
         """
@@ -268,33 +246,29 @@ class Database:
             SchemaTooOld: A migration has not run yet.
             SchemaTooNew: They were made by newer code.
         """
-        self._run(_Attempts(self), self._check)
+        self._run(self._attempts(), self._check)
 
     async def acheck(self) -> None:
         """Async twin of `check`."""
-        await self._arun(_Attempts(self), self._check)
+        await self._arun(self._attempts(), self._check)
 
     def close(self) -> None:
         """Close the connections of sync calls, and remove a temporary database."""
-        if self._engine is not None:
-            self._engine.dispose()
-            self._engine = None
+        self._engines.close()
         self._remove()
 
     async def aclose(self) -> None:
         """Close the connections of this event loop's calls and those of sync calls."""
-        engine = self._async_engines.pop(asyncio.get_running_loop(), None)
-        if engine is not None:
-            await engine.dispose()
+        await self._engines.aclose()
         self.close()
 
-    def __enter__(self) -> Database:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def __aenter__(self) -> Database:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -320,7 +294,12 @@ class Database:
         self._checked = True
 
     def _on_checked(
-        self, connection: Connection, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+        self,
+        connection: Connection,
+        step: Callable[Concatenate[Connection, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> T:
         if not self._checked:
             self._check(connection)
@@ -328,13 +307,13 @@ class Database:
 
     def _run(
         self,
-        attempts: _Attempts,
+        attempts: Attempts,
         step: Callable[Concatenate[Connection, P], T],
         /,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        engine = self._sync_engine()
+        engine = self._engines.sync()
         while True:
             attempts.committing = False
             try:
@@ -342,20 +321,20 @@ class Database:
                     attempts.begin(connection)
                     result = step(connection, *args, **kwargs)
                     attempts.committing = True
-                return result
             except (DBAPIError, PoolTimeout) as error:
-                delay = attempts.delay_after(error)
-            time.sleep(delay)
+                time.sleep(attempts.delay_after(error))
+            else:
+                return result
 
     async def _arun(
         self,
-        attempts: _Attempts,
+        attempts: Attempts,
         step: Callable[Concatenate[Connection, P], T],
         /,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        engine = self._async_engine()
+        engine = self._engines.of_loop()
         while True:
             attempts.committing = False
             try:
@@ -363,39 +342,13 @@ class Database:
                     await connection.run_sync(attempts.begin)
                     result = await connection.run_sync(step, *args, **kwargs)
                     attempts.committing = True
-                return result
             except (DBAPIError, PoolTimeout) as error:
-                delay = attempts.delay_after(error)
-            await asyncio.sleep(delay)
+                await asyncio.sleep(attempts.delay_after(error))
+            else:
+                return result
 
-    def _sync_engine(self) -> Engine:
-        if self._sync_url is None:
-            raise SyncCallOnAsyncDatabase(f"call the method with an `a` before its name, or open {self.name} with psycopg")
-        with self._lock:
-            if self._engine is None:
-                self._engine = self._made(create_engine, self._sync_url)
-                self.dialect.prepare(self._engine, lock_timeout=self._lock_timeout)
-            return self._engine
-
-    def _async_engine(self) -> AsyncEngine:
-        if self._async_url is None:
-            raise SyncCallOnAsyncDatabase(f"call the method without the `a`, or open {self.name} with psycopg")
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            engine = self._async_engines.get(loop)
-            if engine is None:
-                engine = self._async_engines[loop] = self._made(create_async_engine, self._async_url)
-                self.dialect.prepare(engine.sync_engine, lock_timeout=self._lock_timeout)
-            return engine
-
-    def _made(self, create: Callable[..., T], url: URL) -> T:
-        try:
-            return create(url, hide_parameters=True, **self._options)
-        except ModuleNotFoundError as error:
-            extra = {"mariadb": "mysql"}.get(url.get_backend_name(), url.get_backend_name())
-            raise InvalidDatabase(
-                self.name, f"its driver {error.name!r} is not installed", f"pip install 'abreast[{extra}]'"
-            ) from None
+    def _attempts(self, *, read: bool = False, repeatable: bool = True) -> Attempts:
+        return Attempts(self.name, self.dialect, read=read, repeatable=repeatable)
 
     def _remove(self) -> None:
         if self._folder is not None:

@@ -1,0 +1,117 @@
+"""The engines of one database: one for sync calls, one for each event loop, none from a parent process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import create_engine
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from abreast.errors import InvalidDatabase, SyncCallOnAsyncDatabase
+from abreast.sql.dialects import dialect_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sqlalchemy import URL, Engine
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
+T = TypeVar("T")
+
+
+class Engines:
+    """
+    Engines made when they are first needed.
+
+    Attributes:
+        name: The URL without its password.
+    """
+
+    def __init__(
+        self, urls: tuple[URL | None, URL | None], lock_timeout: float | None, options: Mapping[str, Any]
+    ) -> None:
+        self._sync_url, self._async_url = urls
+        named = [url for url in urls if url is not None]
+        self.name = named[0].render_as_string(hide_password=True)
+        self.dialect = dialect_named(named[0].get_backend_name())
+        self._lock_timeout = lock_timeout
+        self._options = dict(options)
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+        self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncEngine] = WeakKeyDictionary()
+
+    def sync(self) -> Engine:
+        """
+        Give the engine of sync calls.
+
+        Raises:
+            SyncCallOnAsyncDatabase: The URL names an async driver.
+        """
+        if self._sync_url is None:
+            raise SyncCallOnAsyncDatabase(
+                f"call the method with an `a` before its name, or open {self.name} with psycopg"
+            )
+        self._leave_parent()
+        with self._lock:
+            if self._engine is None:
+                self._engine = self._made(create_engine, self._sync_url)
+                self.dialect.prepare(self._engine, lock_timeout=self._lock_timeout)
+            return self._engine
+
+    def of_loop(self) -> AsyncEngine:
+        """
+        Give the engine of the running event loop: connections of asyncpg belong to one loop.
+
+        Raises:
+            SyncCallOnAsyncDatabase: The URL names a sync driver.
+        """
+        if self._async_url is None:
+            raise SyncCallOnAsyncDatabase(
+                f"call the method without the `a`, or open {self.name} with psycopg"
+            )
+        self._leave_parent()
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            engine = self._of_loops.get(loop)
+            if engine is None:
+                engine = self._of_loops[loop] = self._made(create_async_engine, self._async_url)
+                self.dialect.prepare(engine.sync_engine, lock_timeout=self._lock_timeout)
+            return engine
+
+    def close(self) -> None:
+        """Close the connections of sync calls."""
+        self._leave_parent()
+        if self._engine is not None:
+            self._engine.dispose()
+            self._engine = None
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop's calls."""
+        self._leave_parent()
+        engine = self._of_loops.pop(asyncio.get_running_loop(), None)
+        if engine is not None:
+            await engine.dispose()
+
+    def _leave_parent(self) -> None:
+        """Let go of a parent process's connections after a fork, without closing what it still uses."""
+        if self._process == os.getpid():
+            return
+        if self._engine is not None:
+            self._engine.dispose(close=False)
+        self._process, self._lock = os.getpid(), threading.Lock()
+        self._engine = None
+        self._of_loops = WeakKeyDictionary()
+
+    def _made(self, create: Callable[..., T], url: URL) -> T:
+        try:
+            return create(url, hide_parameters=True, **self._options)
+        except ModuleNotFoundError as error:
+            extra = {"mariadb": "mysql"}.get(url.get_backend_name(), url.get_backend_name())
+            raise InvalidDatabase(
+                self.name, f"its driver {error.name!r} is not installed", f"pip install 'abreast[{extra}]'"
+            ) from None
