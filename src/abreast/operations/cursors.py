@@ -9,7 +9,7 @@ from sqlalchemy import and_, or_, select, update
 from abreast.errors import CursorRefused, ThreadBoundElsewhere, WorkspaceNotFound
 from abreast.model.cursor import Cursor, Position
 from abreast.operations.number import lock_head
-from abreast.sql.dialects import dialect_of
+from abreast.sql.dialects import insert_missing
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
@@ -81,7 +81,7 @@ def bind_thread(
         ThreadBoundElsewhere: The thread belongs to another workspace.
     """
     values = {"thread_id": thread_id, "workspace_id": workspace_id, "opened_at": now}
-    connection.execute(dialect_of(connection).insert_missing(tables.thread, values))
+    insert_missing(connection, tables.thread, values)
     if bound_workspace(connection, tables, thread_id) != workspace_id:
         raise ThreadBoundElsewhere(thread_id, workspace_id)
 
@@ -123,9 +123,7 @@ def insert_cursor(connection: Connection, tables: Tables, cursor: Cursor, now: i
         "mark": cursor.mark,
         "moved_at": now,
     }
-    return (
-        connection.execute(dialect_of(connection).insert_missing(tables.thread_cursor, values)).rowcount == 1
-    )
+    return insert_missing(connection, tables.thread_cursor, values)
 
 
 def confirm(connection: Connection, tables: Tables, cursor: Cursor, *, now: int) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, exists, select, update
 
-from abreast.sql.dialects import dialect_of
+from abreast.sql.dialects import insert_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,7 +94,7 @@ def lock_head(connection: Connection, tables: Tables, workspace_id: str, *, new_
     head = connection.execute(locked).scalar()
     if head is None:
         values = {"workspace_id": workspace_id, "epoch": new_epoch, "head": 0, "floor": 0}
-        connection.execute(dialect_of(connection).insert_missing(workspace, values))
+        insert_missing(connection, workspace, values)
         head = connection.execute(locked).scalar_one()
     return int(head)
 

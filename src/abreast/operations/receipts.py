@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from abreast.errors import MutationReused
 from abreast.model.write import WriteResult
-from abreast.sql.dialects import dialect_of
+from abreast.sql.dialects import insert_missing
 from abreast.sql.values import canonical, to_json
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def installation_secret(connection: Connection, tables: Tables, *, new_secret: b
     found = connection.execute(wanted).scalar()
     if found is None:
         values = {"name": _KEY_ROW, "secret": new_secret}
-        connection.execute(dialect_of(connection).insert_missing(tables.installation, values))
+        insert_missing(connection, tables.installation, values)
         found = connection.execute(wanted).scalar_one()
     return bytes(found)
 
@@ -85,7 +85,7 @@ def store(
         "result": [asdict(result) for result in results],
         "created_at": now,
     }
-    return connection.execute(dialect_of(connection).insert_missing(tables.mutation, values)).rowcount == 1
+    return insert_missing(connection, tables.mutation, values)
 
 
 def amend(

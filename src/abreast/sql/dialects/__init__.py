@@ -90,3 +90,17 @@ def dialect_named(name: str) -> Dialect:
 def dialect_of(connection: Connection) -> Dialect:
     """Find the dialect of an open connection."""
     return dialect_named(connection.dialect.name)
+
+
+def insert_missing(connection: Connection, table: Table, values: Mapping[str, Any]) -> bool:
+    """
+    Insert a row unless its key is there; says whether it did.
+
+    Waits for a transaction that is inserting the same key.
+    """
+    statement = dialect_of(connection).insert_missing(table, values)
+    # SQLAlchemy keeps the row count of UPDATE and DELETE only, unless it is told.
+    count = connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
+    if count not in (0, 1):
+        raise AssertionError(f"the driver gave row count {count} for an INSERT")
+    return count == 1
