@@ -1,0 +1,38 @@
+"""The README does what it says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def python_blocks() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def run(code: str, folder: Path) -> str:
+    (folder / "app.py").write_text(code, encoding="utf-8")
+    finished = subprocess.run(
+        [sys.executable, "app.py"], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def test_the_first_example_runs_in_an_empty_folder(tmp_path):
+    """Pasted into a file it prints the block: the new date, who changed it, and no hidden value."""
+    printed = run(python_blocks()[0], tmp_path)
+    assert "from 2026-09-28 to 2026-09-30" in printed
+    assert "4711" not in printed
+
+
+def test_the_example_in_ones_own_transaction_runs(tmp_path):
+    """The second example records within a Session and is delivered after its commit."""
+    first, second = python_blocks()
+    check = """
+assert [line.after for line in log.read_batch("w1", "t1").lines] == ["2026-10-01"]
+"""
+    engine = 'from sqlalchemy import create_engine\nengine = create_engine("sqlite:///app.db")\n'
+    run("\n".join([first, engine, second, "engine.dispose()", check]), tmp_path)
