@@ -160,8 +160,7 @@ class StaleWrite(Conflict):
         changes: Sequence[RecordedChange],
     ) -> None:
         detail = "; ".join(
-            f"{event.actor.type} {event.operation}: {', '.join(event.changed_fields) or 'the row'}"
-            for event in changes
+            f"{event.actor.type} {event.operation}: {', '.join(event.changed_fields) or 'the row'}" for event in changes
         )
         super().__init__(
             f"{entity_type} {entity_id!r} version",
@@ -239,8 +238,7 @@ class CursorRefused(AbreastError):
 
     def __init__(self, thread_id: str, problem: str) -> None:
         super().__init__(
-            f"cursor of thread {thread_id!r} was not moved: {problem}; "
-            "read the batch again and confirm what it returns"
+            f"cursor of thread {thread_id!r} was not moved: {problem}; read the batch again and confirm what it returns"
         )
         self.thread_id = thread_id
         self.problem = problem
@@ -260,6 +258,9 @@ class ReplicaBehind(AbreastError):
         self.cursor = cursor
 
 
+UPGRADE = "run `abreast db upgrade --database URL` or call database.upgrade()"
+
+
 class SchemaError(AbreastError):
     """abreast's own tables do not fit this version of the code."""
 
@@ -267,18 +268,15 @@ class SchemaError(AbreastError):
 class SchemaMissing(SchemaError):
     """The database has no abreast tables, or not all of them."""
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(f"{detail}; run `abreast db upgrade --database URL` or call database.upgrade()")
+    def __init__(self, detail: str, way_out: str = UPGRADE) -> None:
+        super().__init__(f"{detail}; {way_out}")
 
 
 class SchemaTooOld(SchemaError):
     """The tables were made by an older version of abreast."""
 
     def __init__(self, found: str, wanted: str) -> None:
-        super().__init__(
-            f"abreast's tables are at migration {found}, this code needs {wanted}; "
-            "run `abreast db upgrade --database URL` or call database.upgrade()"
-        )
+        super().__init__(f"abreast's tables are at migration {found}, this code needs {wanted}; {UPGRADE}")
         self.found = found
         self.wanted = wanted
 

@@ -9,10 +9,12 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def python_blocks() -> list[str]:
+    """Give the Python code of the README, block by block."""
     return re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 def run(code: str, folder: Path) -> str:
+    """Run code from a file in a folder, and give what it printed."""
     (folder / "app.py").write_text(code, encoding="utf-8")
     finished = subprocess.run(
         [sys.executable, "app.py"], cwd=folder, capture_output=True, text=True, check=False, timeout=60
@@ -35,4 +37,4 @@ def test_the_example_in_ones_own_transaction_runs(tmp_path):
 assert [line.after for line in log.read_batch("w1", "t1").lines] == ["2026-10-01"]
 """
     engine = 'from sqlalchemy import create_engine\nengine = create_engine("sqlite:///app.db")\n'
-    run("\n".join([first, engine, second, "engine.dispose()", check]), tmp_path)
+    run(f"{first}\n{engine}\n{second}\nengine.dispose()\n{check}", tmp_path)

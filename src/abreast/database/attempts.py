@@ -49,9 +49,7 @@ class Attempts:
         if not self.dialect.is_unavailable(error):
             raise error
         if self.committing and error.connection_invalidated and not self.repeatable:
-            raise self._unavailable(
-                "the connection was lost during COMMIT: it may have taken effect"
-            ) from None
+            raise self._unavailable("the connection was lost during COMMIT: it may have taken effect") from None
         delay = next(self._delays, None) if self.dialect.is_transient(error) else None
         if delay is None:
             raise self._unavailable(self.dialect.describe(error)[0]) from None

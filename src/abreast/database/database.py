@@ -92,8 +92,8 @@ class Database:
             backend = parsed.get_backend_name()
         except (ArgumentError, NoSuchModuleError, ValueError):
             raise InvalidDatabase(
-                repr(url).partition("@")[0].partition("//")[0],
-                "is not a database URL",
+                "URL",
+                "what was passed is no database URL (it is not repeated here: it can hold a password)",
                 "write it like sqlite:///app.db",
             ) from None
         return cls(dialect_named(backend).urls(parsed), prefix, lock_timeout, engine_options)
@@ -117,9 +117,7 @@ class Database:
         """
         return self._run(self._attempts(), self._on_checked, step, *args, **kwargs)
 
-    def run_once(
-        self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def run_once(self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a step that is not repeated once its COMMIT may have taken effect; raises as `run`."""
         return self._run(self._attempts(repeatable=False), self._on_checked, step, *args, **kwargs)
 
@@ -127,27 +125,19 @@ class Database:
         """Run a step on one read-only snapshot; raises as `run`."""
         return self._run(self._attempts(read=True), self._on_checked, step, *args, **kwargs)
 
-    async def arun(
-        self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def arun(self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Async twin of `run`."""
         return await self._arun(self._attempts(), self._on_checked, step, *args, **kwargs)
 
-    async def arun_once(
-        self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def arun_once(self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Async twin of `run_once`."""
         return await self._arun(self._attempts(repeatable=False), self._on_checked, step, *args, **kwargs)
 
-    async def aread(
-        self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def aread(self, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Async twin of `read`."""
         return await self._arun(self._attempts(read=True), self._on_checked, step, *args, **kwargs)
 
-    def run_while(
-        self, step: Callable[Concatenate[Connection, P], bool], /, *args: P.args, **kwargs: P.kwargs
-    ) -> None:
+    def run_while(self, step: Callable[Concatenate[Connection, P], bool], /, *args: P.args, **kwargs: P.kwargs) -> None:
         """Run a step in transactions of its own until it gives False; raises as `run`."""
         while self.run(step, *args, **kwargs):
             pass
@@ -246,11 +236,11 @@ class Database:
             SchemaTooOld: A migration has not run yet.
             SchemaTooNew: They were made by newer code.
         """
-        self._run(self._attempts(), self._check)
+        self._run(self._attempts(read=True), self._check)
 
     async def acheck(self) -> None:
         """Async twin of `check`."""
-        await self._arun(self._attempts(), self._check)
+        await self._arun(self._attempts(read=True), self._check)
 
     def close(self) -> None:
         """Close the connections of sync calls, and remove a temporary database."""

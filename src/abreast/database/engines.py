@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import create_engine
+from sqlalchemy.exc import NoSuchModuleError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from abreast.errors import InvalidDatabase, SyncCallOnAsyncDatabase
@@ -71,9 +72,7 @@ class Engines:
             SyncCallOnAsyncDatabase: The URL names a sync driver.
         """
         if self._async_url is None:
-            raise SyncCallOnAsyncDatabase(
-                f"call the method without the `a`, or open {self.name} with psycopg"
-            )
+            raise SyncCallOnAsyncDatabase(f"call the method without the `a`, or open {self.name} with psycopg")
         self._leave_parent()
         loop = asyncio.get_running_loop()
         with self._lock:
@@ -114,4 +113,10 @@ class Engines:
             extra = {"mariadb": "mysql"}.get(url.get_backend_name(), url.get_backend_name())
             raise InvalidDatabase(
                 self.name, f"its driver {error.name!r} is not installed", f"pip install 'abreast[{extra}]'"
+            ) from None
+        except NoSuchModuleError:
+            raise InvalidDatabase(
+                self.name,
+                f"there is no driver {url.drivername!r}",
+                "leave the driver out, or name an installed one",
             ) from None

@@ -52,9 +52,7 @@ class Entity:
         InvalidEntity: Fields are named twice, or `limit` is below 1.
 
     Example:
-        >>> Entity(
-        ...     move_table, expose=["move_in_date", "stage"], labels={"move_in_date": "move-in date"}
-        ... ).limit
+        >>> Entity(move_table, expose=["move_in_date", "stage"], labels={"move_in_date": "move-in date"}).limit
         100
     """
 

@@ -155,15 +155,11 @@ def _joined(
 ) -> dict[str | None, Line]:
     whole = old.get(None)
     if event.operation == "insert":
-        kind: LineKind = (
-            "replace" if old and (whole is None or whole.kind in ("delete", "replace")) else "insert"
-        )
+        kind: LineKind = "replace" if old and (whole is None or whole.kind in ("delete", "replace")) else "insert"
         return {None: _extended(_all(old), _whole(event, kind, event.after))}
     if event.operation == "delete":
         made_here = whole is not None and whole.kind in ("insert", "transient")
-        return {
-            None: _extended(_all(old), _whole(event, "transient" if made_here else "delete", event.before))
-        }
+        return {None: _extended(_all(old), _whole(event, "transient" if made_here else "delete", event.before))}
     if not any(shown(event.entity_type, name) for name in event.changed_fields):
         return old
     if whole is not None:

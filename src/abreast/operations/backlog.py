@@ -74,9 +74,7 @@ def _folds(events: Iterator[Event], catalog: Catalog, request: BatchRequest) -> 
     return folds
 
 
-def _events(
-    connection: Connection, tables: Tables, workspace_id: str, after: int, head: int
-) -> Iterator[Event]:
+def _events(connection: Connection, tables: Tables, workspace_id: str, after: int, head: int) -> Iterator[Event]:
     event = tables.workspace_event
     while after < head:
         page = (

@@ -62,9 +62,7 @@ def prepare(
     if request.has_history or request.checkpoint_cursor is not None:
         cursors.bind_thread(connection, tables, request.workspace_id, request.thread_id, now=now)
     else:
-        cursors.open_thread(
-            connection, tables, request.workspace_id, request.thread_id, request.scope, now=now
-        )
+        cursors.open_thread(connection, tables, request.workspace_id, request.thread_id, request.scope, now=now)
     return False
 
 
@@ -235,9 +233,7 @@ class _Rows:
 
     def current(self, lines: tuple[Line, ...], snapshot: Snapshot) -> dict[tuple[str, str], Row | None]:
         """Give the rows of the lines as they are now; those that are not listed are read by id."""
-        listed = {
-            (row.entity_type, row.entity_id): row for entity in snapshot.entities for row in entity.rows
-        }
+        listed = {(row.entity_type, row.entity_id): row for entity in snapshot.entities for row in entity.rows}
         wanted = dict.fromkeys((line.entity_type, line.entity_id) for line in lines)
         unlisted = [key for key in wanted if key not in listed]
         reader = self._reader()
@@ -274,7 +270,5 @@ def _batch(rows: _Rows, at: Position, since: Cursor, reset: ResetReason | None, 
         event_count=delivery.count,
         reset=reset,
         snapshot=snapshot,
-        current={
-            (line.entity_type, line.entity_id): current[line.entity_type, line.entity_id] for line in lines
-        },
+        current={(line.entity_type, line.entity_id): current[line.entity_type, line.entity_id] for line in lines},
     )

@@ -33,9 +33,7 @@ def position(connection: Connection, tables: Tables, workspace_id: str) -> Posit
 def mark_at(connection: Connection, tables: Tables, workspace_id: str, revision: int) -> str | None:
     """Give the id of the event at a revision, or None."""
     event = tables.workspace_event
-    wanted = select(event.c.event_id).where(
-        event.c.workspace_id == workspace_id, event.c.revision == revision
-    )
+    wanted = select(event.c.event_id).where(event.c.workspace_id == workspace_id, event.c.revision == revision)
     return connection.execute(wanted).scalar()
 
 
@@ -48,11 +46,7 @@ def stored_cursor(
         *_cursor_key(tables, workspace_id, thread_id, scope)
     )
     row = connection.execute(wanted).first()
-    return (
-        None
-        if row is None
-        else Cursor(workspace_id, thread_id, scope, row.epoch, int(row.revision), row.mark)
-    )
+    return None if row is None else Cursor(workspace_id, thread_id, scope, row.epoch, int(row.revision), row.mark)
 
 
 def bound_workspace(connection: Connection, tables: Tables, thread_id: str) -> str | None:
@@ -71,9 +65,7 @@ def open_workspace(connection: Connection, tables: Tables, workspace_id: str, *,
     return found
 
 
-def bind_thread(
-    connection: Connection, tables: Tables, workspace_id: str, thread_id: str, *, now: int
-) -> None:
+def bind_thread(connection: Connection, tables: Tables, workspace_id: str, thread_id: str, *, now: int) -> None:
     """
     Bind a thread to a workspace, unless it is.
 
@@ -104,9 +96,7 @@ def open_thread(
         at = position(connection, tables, workspace_id)
         if at is None:
             raise WorkspaceNotFound(workspace_id)
-        insert_cursor(
-            connection, tables, Cursor(workspace_id, thread_id, scope, at.epoch, at.head, at.head_mark), now
-        )
+        insert_cursor(connection, tables, Cursor(workspace_id, thread_id, scope, at.epoch, at.head, at.head_mark), now)
         found = stored_cursor(connection, tables, workspace_id, thread_id, scope)
     assert found is not None
     return found

@@ -46,11 +46,7 @@ class Waiting(NamedTuple):
 def is_waiting(connection: Connection, tables: Tables, workspace_id: str) -> bool:
     """Say whether a workspace has events without a revision; one indexed probe."""
     event = tables.workspace_event
-    probe = (
-        select(event.c.event_id)
-        .where(event.c.workspace_id == workspace_id, event.c.revision.is_(None))
-        .limit(1)
-    )
+    probe = select(event.c.event_id).where(event.c.workspace_id == workspace_id, event.c.revision.is_(None)).limit(1)
     return connection.execute(probe).first() is not None
 
 
@@ -75,9 +71,7 @@ def number(
     return Numbered(revisions, more=len(waiting) >= chunk)
 
 
-def number_all(
-    connection: Connection, tables: Tables, workspace_id: str, *, new_epoch: str
-) -> dict[str, int]:
+def number_all(connection: Connection, tables: Tables, workspace_id: str, *, new_epoch: str) -> dict[str, int]:
     """Number everything that waits, in one transaction; gives the revisions by event id."""
     revisions: dict[str, int] = {}
     more = True
@@ -157,9 +151,7 @@ def _earlier_versions_beyond(tables: Tables, workspace_id: str, last: str) -> Se
     return _select_waiting(tables, workspace_id).where(event.c.event_id > last, belongs_before)
 
 
-def _assign(
-    connection: Connection, tables: Tables, workspace_id: str, head: int, revisions: dict[str, int]
-) -> None:
+def _assign(connection: Connection, tables: Tables, workspace_id: str, head: int, revisions: dict[str, int]) -> None:
     if not revisions:
         return
     event, workspace = tables.workspace_event, tables.workspace
@@ -170,7 +162,5 @@ def _assign(
     )
     values = [{"of_event": event_id, "new_revision": revision} for event_id, revision in revisions.items()]
     connection.execute(place, values)
-    raised = (
-        update(workspace).where(workspace.c.workspace_id == workspace_id).values(head=head + len(revisions))
-    )
+    raised = update(workspace).where(workspace.c.workspace_id == workspace_id).values(head=head + len(revisions))
     connection.execute(raised)

@@ -109,8 +109,10 @@ class Plan:
             if not same(entity.json_value(name, value), entity.json_value(name, before.values.get(name)))
         }
         values = {**before.values, **changed}
-        if changed:
-            self._check_workspace(entity, values, change.to_workspace, since=before.values)
+        moves = change.to_workspace != change.workspace_id
+        if changed or moves:
+            since = None if moves else before.values
+            self._check_workspace(entity, values, change.to_workspace, since=since)
         after = StoredRow(before.entity_id, values, before.version + 1) if changed else before
         return Planned(change, entity, rows, key, before, after, changed)
 
@@ -148,17 +150,13 @@ class Plan:
             )
         return rows.last_version(entity_id)
 
-    def _expected(
-        self, rows: LiveRows, entity: EntityTable, key: Mapping[str, Any], change: Change
-    ) -> StoredRow:
+    def _expected(self, rows: LiveRows, entity: EntityTable, key: Mapping[str, Any], change: Change) -> StoredRow:
         entity_id = entity.entity_id(key)
         assert change.expected_version is not None
         current = self._current(rows, entity, key)
         if current is None:
             raise EntityNotFound(rows.workspace_id, entity.name, entity_id)
-        if change.expected_version not in ("any", current.version) and not self._mergeable(
-            rows, current, change
-        ):
+        if change.expected_version not in ("any", current.version) and not self._mergeable(rows, current, change):
             changes = rows.changes_since(entity_id, int(change.expected_version), limit=MOST_CHANGES_TOLD)
             raise StaleWrite(entity.name, entity_id, change.expected_version, current.version, changes)
         return current
@@ -188,14 +186,16 @@ class Plan:
         if since is not None and same(entity.json_value(name, value), entity.json_value(name, since[name])):
             return
         found = value if entity.own_workspace_field else self._parents_workspace(entity, value)
-        if found is None and not entity.own_workspace_field:
-            raise EntityNotFound(wanted, f"{entity.name}.{name}", str(value))
-        if found is None or entity.workspace_text(found) != wanted:
-            raise InvalidInput(
-                f"{entity.name}.{name}",
-                "does not belong to this workspace",
-                "name the row's workspace: by to_workspace= for an update, by workspace_id= for an insert",
-            )
+        if found is not None and entity.workspace_text(found) == wanted:
+            return
+        if not entity.own_workspace_field:
+            told = str(value) if name in entity.entity.expose else "(value not shown)"
+            raise EntityNotFound(wanted, f"{entity.name}.{name}", told)
+        raise InvalidInput(
+            f"{entity.name}.{name}",
+            "does not belong to this workspace",
+            "name the row's workspace: by to_workspace= for an update, by workspace_id= for an insert",
+        )
 
     def _parents_workspace(self, entity: EntityTable, value: Any) -> Any:
         ahead = self._parent_ahead(entity, value)
@@ -208,11 +208,7 @@ class Plan:
         for (workspace_id, name, _), row in self._ahead.items():
             parent = self.context.catalog.by_name[name]
             target = entity.hops[0].target
-            if (
-                row is not None
-                and parent.table is target.table
-                and row.values.get(parent.names[target]) == value
-            ):
+            if row is not None and parent.table is target.table and row.values.get(parent.names[target]) == value:
                 return workspace_id
         return None
 
@@ -247,9 +243,7 @@ def check(catalog: Catalog, change: Change) -> None:
     if expected is None:
         raise VersionRequired(entity.name, entity_id)
     if expected != "any" and type(expected) is not int:
-        raise InvalidInput(
-            "expected_version", 'is neither a whole number nor "any"', "pass the version you last read"
-        )
+        raise InvalidInput("expected_version", 'is neither a whole number nor "any"', "pass the version you last read")
     if change.merge not in (None, "fields"):
         raise InvalidInput("merge", "is unknown", 'use merge="fields" or leave it out')
 

@@ -47,9 +47,7 @@ def payload_hash(request: WriteRequest, secret: bytes) -> str:
     return hmac.new(secret, canonical(payload).encode(), sha256).hexdigest()
 
 
-def find(
-    connection: Connection, tables: Tables, request: WriteRequest, digest: str
-) -> tuple[WriteResult, ...] | None:
+def find(connection: Connection, tables: Tables, request: WriteRequest, digest: str) -> tuple[WriteResult, ...] | None:
     """
     Give the recorded results of a mutation that took effect, or None.
 
@@ -88,9 +86,7 @@ def store(
     return insert_missing(connection, tables.mutation, values)
 
 
-def amend(
-    connection: Connection, tables: Tables, request: WriteRequest, results: Sequence[WriteResult]
-) -> None:
+def amend(connection: Connection, tables: Tables, request: WriteRequest, results: Sequence[WriteResult]) -> None:
     """Put what became known only with the write, a generated key, into the receipt."""
     mutation = tables.mutation
     connection.execute(

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from abreast.sql.tables import Tables
 
 
-def forget_before(
-    connection: Connection, tables: Tables, workspace_id: str, revision: int, *, new_epoch: str
-) -> int:
+def forget_before(connection: Connection, tables: Tables, workspace_id: str, revision: int, *, new_epoch: str) -> int:
     """
     Delete the events before a revision, at most up to HEAD, whose event stays, and raise the floor to it.
 
@@ -39,9 +37,7 @@ def renew_epoch(connection: Connection, tables: Tables, workspace_id: str, *, ne
     """Give a log a new identity, so that every thread is told that older changes cannot be listed."""
     lock_head(connection, tables, workspace_id, new_epoch=new_epoch)
     workspace = tables.workspace
-    connection.execute(
-        update(workspace).where(workspace.c.workspace_id == workspace_id).values(epoch=new_epoch)
-    )
+    connection.execute(update(workspace).where(workspace.c.workspace_id == workspace_id).values(epoch=new_epoch))
 
 
 def erase(connection: Connection, tables: Tables, workspace_id: str, entity_type: str, entity_id: str) -> int:

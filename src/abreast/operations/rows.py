@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sqlalchemy import and_, delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError, StatementError
 
 from abreast.errors import StaleWrite, WriteRefused
 from abreast.operations.record import event_of, select_events
-from abreast.sql.dialects import dialect_of
+from abreast.sql.dialects import dialect_of, insert_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,20 +58,21 @@ class LiveRows:
     def locked(self, key: Mapping[str, Any]) -> StoredRow | None:
         """Read a row and keep others from changing it until the transaction ends."""
         wanted = (
-            select(*self.entity.columns, self._version(self.entity.entity_id(key)).label("abreast_version"))
+            select(*self.entity.columns)
             .where(*self.entity.key_condition(key), self.entity.in_workspace(self.workspace_id))
-            .with_for_update(of=self.entity.table)
+            .with_for_update(of=list(self.entity.table.primary_key))
         )
         row = self.execute(wanted).first()
         if row is None:
             return None
         values = self.entity.row_values(row)
-        return StoredRow(self.entity.entity_id(values), values, int(row.abreast_version or FIRST_VERSION))
+        entity_id = self.entity.entity_id(values)
+        return StoredRow(entity_id, values, self._version_of(entity_id, values))
 
     def last_version(self, entity_id: str) -> int:
         """Give the version of a row's last recorded event; 0 for a row that never was."""
         if self.entity.version_field is None:
-            return int(self.execute(select(self._version(entity_id))).scalar() or 0)
+            return self._kept_version(entity_id) or 0
         event = self.tables.workspace_event
         latest = (
             select(event.c.version)
@@ -93,7 +94,7 @@ class LiveRows:
         columns = {self.entity.fields[name]: value for name, value in stored.items()}
         result = self.execute(insert(self.entity.table).values(columns))
         key = self._inserted_key(stored, result.inserted_primary_key)
-        row = self.execute(select(*self.entity.columns).where(*self.entity.key_condition(key))).one()
+        row = self.execute(select(*self.entity.columns).where(*self._of_row(key))).one()
         values = self.entity.row_values(row)
         entity_id = self.entity.entity_id(values)
         self.keep_version(entity_id, version)
@@ -107,11 +108,10 @@ class LiveRows:
             StaleWrite: It has another.
         """
         columns = {self.entity.fields[name]: value for name, value in changed.items()}
-        conditions = list(self.entity.key_condition(key))
         if self.entity.version_field is not None:
             columns[self.entity.fields[self.entity.version_field]] = row.version + 1
-            conditions.append(self._version(row.entity_id) == row.version)
-        if self.execute(update(self.entity.table).where(and_(*conditions)).values(columns)).rowcount != 1:
+        changing = update(self.entity.table).where(*self._of_row(key), *self._unchanged(row))
+        if self.execute(changing.values(columns)).rowcount != 1:
             self._stale(row)
         self.keep_version(row.entity_id, row.version + 1)
 
@@ -122,10 +122,8 @@ class LiveRows:
         Raises:
             StaleWrite: It has another.
         """
-        conditions = list(self.entity.key_condition(key))
-        if self.entity.version_field is not None:
-            conditions.append(self._version(row.entity_id) == row.version)
-        if self.execute(delete(self.entity.table).where(and_(*conditions))).rowcount != 1:
+        conditions = (*self._of_row(key), *self._unchanged(row))
+        if self.execute(delete(self.entity.table).where(*conditions)).rowcount != 1:
             self._stale(row)
         self.keep_version(row.entity_id, row.version + 1)
 
@@ -164,6 +162,13 @@ class LiveRows:
             refused = WriteRefused(self.entity.name, type(error.orig).__name__, None)
         raise refused from None
 
+    def _of_row(self, key: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+        """Build the condition of one row; a key without the workspace may stand in several of them."""
+        conditions = self.entity.key_condition(key)
+        if self.entity.own_workspace_field is not None:
+            conditions.append(self.entity.in_workspace(self.workspace_id))
+        return conditions
+
     def _stale(self, row: StoredRow) -> NoReturn:
         changes = self.changes_since(row.entity_id, row.version, limit=MOST_CHANGES_TOLD)
         raise StaleWrite(self.entity.name, row.entity_id, row.version, "another", changes)
@@ -171,36 +176,50 @@ class LiveRows:
     def _inserted_key(self, stored: Mapping[str, Any], inserted: Any) -> dict[str, Any]:
         generated = dict(zip(self.entity.table.primary_key, inserted or (), strict=False))
         return {
-            name: stored[name] if name in stored else generated[self.entity.fields[name]]
-            for name in self.entity.key
+            name: stored[name] if name in stored else generated[self.entity.fields[name]] for name in self.entity.key
         }
 
-    def _version(self, entity_id: str) -> ColumnElement[int]:
-        """Build a row's version as an expression; NULL where abreast keeps it and the row never changed."""
-        if self.entity.version_field is not None:
-            column = self.entity.fields[self.entity.version_field]
-            return func.coalesce(column, FIRST_VERSION) if column.nullable else column
+    def _version_of(self, entity_id: str, values: Mapping[str, Any]) -> int:
+        field = self.entity.version_field
+        version = self._kept_version(entity_id) if field is None else values[field]
+        return FIRST_VERSION if version is None else int(version)
+
+    def _kept_version(self, entity_id: str) -> int | None:
+        """
+        Read the version abreast keeps of a row, and lock it.
+
+        A statement of its own after the row was locked: one that waited for the row saw what was before the wait.
+        """
+        wanted = select(self.tables.entity_version.c.version).where(*self._owned(entity_id)).with_for_update()
+        return self.connection.execute(wanted).scalar()
+
+    def _unchanged(self, row: StoredRow) -> list[ColumnElement[bool]]:
+        """Build the condition that a row still has its version; what abreast keeps is under the row's lock."""
+        if self.entity.version_field is None:
+            return []
+        column = self.entity.fields[self.entity.version_field]
+        return [(func.coalesce(column, FIRST_VERSION) if column.nullable else column) == row.version]
+
+    def _owned(self, entity_id: str) -> list[ColumnElement[bool]]:
         owned = self.tables.entity_version
-        return (
-            select(owned.c.version)
-            .where(
-                owned.c.workspace_id == self.workspace_id,
-                owned.c.entity_type == self.entity.name,
-                owned.c.entity_id == entity_id,
-            )
-            .scalar_subquery()
-        )
+        return [
+            owned.c.workspace_id == self.workspace_id,
+            owned.c.entity_type == self.entity.name,
+            owned.c.entity_id == entity_id,
+        ]
 
     def keep_version(self, entity_id: str, version: int) -> None:
         """Raise the version, where abreast keeps it; the row itself is locked, so nobody is between."""
         if self.entity.version_field is not None:
             return
         owned = self.tables.entity_version
-        key = {"workspace_id": self.workspace_id, "entity_type": self.entity.name, "entity_id": entity_id}
-        raised = (
-            update(owned)
-            .where(*(owned.c[name] == value for name, value in key.items()))
-            .values(version=version)
-        )
+        raised = update(owned).where(*self._owned(entity_id), owned.c.version < version).values(version=version)
         if self.connection.execute(raised).rowcount == 0:
-            self.connection.execute(insert(owned).values(**key, version=version))
+            values = {
+                "workspace_id": self.workspace_id,
+                "entity_type": self.entity.name,
+                "entity_id": entity_id,
+                "version": version,
+            }
+            if not insert_missing(self.connection, owned, values):
+                raise StaleWrite(self.entity.name, entity_id, version - 1, "another", ())

@@ -46,12 +46,8 @@ class Reader:
         """Read rows by id, also those that the entity's `where` keeps out of the list."""
         found: dict[str, Row] = {}
         for start in range(0, len(entity_ids), _KEYS_PER_STATEMENT):
-            keys = [
-                entity.key_values(entity_id) for entity_id in entity_ids[start : start + _KEYS_PER_STATEMENT]
-            ]
-            wanted = select(*entity.columns).where(
-                *self._conditions(entity, display=False), _any_of(entity, keys)
-            )
+            keys = [entity.key_values(entity_id) for entity_id in entity_ids[start : start + _KEYS_PER_STATEMENT]]
+            wanted = select(*entity.columns).where(*self._conditions(entity, display=False), _any_of(entity, keys))
             found.update((row.entity_id, row) for row in self._rows(entity, wanted))
         return found
 
@@ -73,30 +69,24 @@ class Reader:
             for entity_id, values in zip(ids, stored, strict=True)
         ]
 
-    def _versions(
-        self, entity: EntityTable, stored: list[dict[str, Any]], ids: list[str]
-    ) -> dict[str, int | None]:
+    def _versions(self, entity: EntityTable, stored: list[dict[str, Any]], ids: list[str]) -> dict[str, int | None]:
         if entity.version_field is not None:
             field = entity.version_field
             return {entity_id: values[field] for entity_id, values in zip(ids, stored, strict=True)}
-        if not ids:
-            return {}
-        owned = self.tables.entity_version
-        wanted = select(owned.c.entity_id, owned.c.version).where(
-            owned.c.workspace_id == self.workspace_id,
-            owned.c.entity_type == entity.name,
-            owned.c.entity_id.in_(ids),
-        )
-        return {row.entity_id: int(row.version) for row in self.connection.execute(wanted)}
+        owned, found = self.tables.entity_version, dict[str, int | None]()
+        for start in range(0, len(ids), _KEYS_PER_STATEMENT):
+            wanted = select(owned.c.entity_id, owned.c.version).where(
+                owned.c.workspace_id == self.workspace_id,
+                owned.c.entity_type == entity.name,
+                owned.c.entity_id.in_(ids[start : start + _KEYS_PER_STATEMENT]),
+            )
+            found.update({row.entity_id: int(row.version) for row in self.connection.execute(wanted)})
+        return found
 
 
 def has_rows(connection: Connection, entity: EntityTable, workspace_id: str) -> bool:
     """Say whether a workspace has at least one row of an entity."""
-    wanted = (
-        select(*(entity.fields[name] for name in entity.key))
-        .where(entity.in_workspace(workspace_id))
-        .limit(1)
-    )
+    wanted = select(*(entity.fields[name] for name in entity.key)).where(entity.in_workspace(workspace_id)).limit(1)
     return connection.execute(wanted).first() is not None
 
 

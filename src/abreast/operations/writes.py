@@ -43,9 +43,7 @@ def write(connection: Connection, context: WriteContext, request: WriteRequest) 
             raise
         return recorded
     results = tuple(_result(planned) for planned in plan)
-    if digest is not None and not receipts.store(
-        connection, context.tables, request, digest, results, context.now
-    ):
+    if digest is not None and not receipts.store(connection, context.tables, request, digest, results, context.now):
         return receipts.find(connection, context.tables, request, digest) or ()
     return _applied(connection, context, request, plan, results)
 
@@ -98,9 +96,7 @@ def _result(planned: Planned) -> WriteResult:
 
 def _changed_fields(planned: Planned) -> tuple[str, ...]:
     version = planned.entity.version_field
-    return tuple(
-        sorted(name for name in planned.changed if name not in planned.entity.secrets and name != version)
-    )
+    return tuple(sorted(name for name in planned.changed if name not in planned.entity.secrets and name != version))
 
 
 def _events(planned: Planned, context: WriteContext, request: WriteRequest) -> list[Event]:

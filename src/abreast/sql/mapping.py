@@ -99,9 +99,7 @@ class EntityTable:
 
     def entity_id(self, values: Mapping[str, Any]) -> str:
         """Write a row's key as its entity id: the value itself, or a JSON list for composite keys."""
-        parts = [
-            to_json(f"{self.name}.{field}", values[field], self.fields[field].type) for field in self.key
-        ]
+        parts = [to_json(f"{self.name}.{field}", values[field], self.fields[field].type) for field in self.key]
         if len(parts) == 1:
             text = parts[0] if isinstance(parts[0], str) else json.dumps(parts[0])
         else:
@@ -115,14 +113,10 @@ class EntityTable:
     def in_workspace(self, workspace_id: str) -> ColumnElement[bool]:
         """Build the condition that a row belongs to a workspace."""
         columns = [*(hop.column for hop in self.hops), self.workspace_column]
-        condition: ColumnElement[bool] = self._last_table().c[columns[-1].key] == self.native_workspace(
-            workspace_id
-        )
+        condition: ColumnElement[bool] = self._last_table().c[columns[-1].key] == self.native_workspace(workspace_id)
         for position in range(len(self.hops) - 1, -1, -1):
             target = self._target(position)
-            source = (
-                columns[position] if position == 0 else self._target(position - 1).c[columns[position].key]
-            )
+            source = columns[position] if position == 0 else self._target(position - 1).c[columns[position].key]
             condition = source.in_(select(target.c[self.hops[position].target.key]).where(condition))
         return condition
 
@@ -169,9 +163,7 @@ class EntityTable:
 
     def exposed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Give those exposed fields of a row that are known, as JSON values in the order of `expose`."""
-        return {
-            field: self.json_value(field, values[field]) for field in self.entity.expose if field in values
-        }
+        return {field: self.json_value(field, values[field]) for field in self.entity.expose if field in values}
 
     def instance_id(self, instance: object) -> str:
         """Write the key of a mapped object as its entity id, without loading anything."""
@@ -186,8 +178,7 @@ class EntityTable:
             InvalidInput: A value does not fit its column.
         """
         return {
-            field: from_json(f"{self.name}.{field}", value, self.column(field).type)
-            for field, value in fields.items()
+            field: from_json(f"{self.name}.{field}", value, self.column(field).type) for field, value in fields.items()
         }
 
     def _key_parts(self, key: object) -> list[Any]:
@@ -334,9 +325,7 @@ def _columns(entity: Entity) -> tuple[Mapper[Any] | None, Table, dict[str, Colum
     except NoInspectionAvailable:
         mapper = None
     if not isinstance(mapper, Mapper) or not isinstance(cast("Any", mapper).local_table, Table):
-        raise InvalidEntity(
-            entity.name, "its source is neither a mapped class nor a Table", "pass one of these"
-        )
+        raise InvalidEntity(entity.name, "its source is neither a mapped class nor a Table", "pass one of these")
     mapped: Mapper[Any] = cast("Any", mapper)
     table: Any = mapped.local_table
     fields = {

@@ -122,7 +122,5 @@ def _event_table(prefix: str, metadata: MetaData) -> Table:
         Column("created_at", Micros, nullable=False),
     )
     unique_once_set(f"{prefix}event_revision", table.c.workspace_id, table.c.revision)
-    Index(
-        f"{prefix}event_entity", table.c.workspace_id, table.c.entity_type, table.c.entity_id, table.c.version
-    )
+    Index(f"{prefix}event_entity", table.c.workspace_id, table.c.entity_type, table.c.entity_id, table.c.version)
     return table

@@ -135,9 +135,7 @@ class WorkspaceLog:
 
     async def aopen_thread(self, workspace_id: str, thread_id: str, *, scope: str = "") -> Cursor:
         """Async twin of `open_thread`."""
-        return await self.database.arun(
-            self._steps.open_thread, batch_request(workspace_id, thread_id, scope)
-        )
+        return await self.database.arun(self._steps.open_thread, batch_request(workspace_id, thread_id, scope))
 
     def read_batch(  # noqa: PLR0913 - each bound has a name of its own
         self,
@@ -241,9 +239,7 @@ class WorkspaceLog:
 
     async def asnapshot(self, workspace_id: str, *, viewer: object = None) -> Snapshot:
         """Async twin of `snapshot`."""
-        return await self.database.aread(
-            self._steps.read_snapshot, check_id("workspace_id", workspace_id), viewer
-        )
+        return await self.database.aread(self._steps.read_snapshot, check_id("workspace_id", workspace_id), viewer)
 
     def number(self, workspace_id: str) -> None:
         """Give waiting events their revisions now; every reader does so by itself."""
@@ -305,9 +301,7 @@ class WorkspaceLog:
 
     async def aforget_before(self, workspace_id: str, revision: int) -> int:
         """Async twin of `forget_before`."""
-        return await self.database.arun(
-            self._steps.forget_before, check_id("workspace_id", workspace_id), revision
-        )
+        return await self.database.arun(self._steps.forget_before, check_id("workspace_id", workspace_id), revision)
 
     def renew_epoch(self, workspace_id: str) -> None:
         """
@@ -352,9 +346,7 @@ def _origin(
     workspace_id: str, actor: Actor, mutation_id: str | None, source_thread_id: str | None, run_id: str | None
 ) -> Origin:
     if not isinstance(actor, Actor):
-        raise InvalidInput(
-            "actor", "is not an Actor", 'pass Actor.user("…"), Actor.agent("…") or Actor.system("…")'
-        )
+        raise InvalidInput("actor", "is not an Actor", 'pass Actor.user("…"), Actor.agent("…") or Actor.system("…")')
     for name, value in (("actor.id", actor.id), ("actor.on_behalf_of", actor.on_behalf_of)):
         _optional_id(name, value)
     return Origin(

@@ -72,18 +72,14 @@ class Steps:
     def open_thread(self, connection: Connection, request: BatchRequest) -> Cursor:
         """Bind a thread and set its cursor to HEAD, after numbering what waits."""
         number.number_all(connection, self.tables, request.workspace_id, new_epoch=_new_epoch())
-        batches.begin_workspace(
-            connection, self.tables, self.catalog, request.workspace_id, new_epoch=_new_epoch()
-        )
+        batches.begin_workspace(connection, self.tables, self.catalog, request.workspace_id, new_epoch=_new_epoch())
         return cursors.open_thread(
             connection, self.tables, request.workspace_id, request.thread_id, request.scope, now=now()
         )
 
     def prepare(self, connection: Connection, request: BatchRequest) -> bool:
         """Do what a batch needs written first; says whether there is more."""
-        return batches.prepare(
-            connection, self.tables, self.catalog, request, now=now(), new_epoch=_new_epoch()
-        )
+        return batches.prepare(connection, self.tables, self.catalog, request, now=now(), new_epoch=_new_epoch())
 
     def read_batch(self, connection: Connection, prepared: bool, request: BatchRequest) -> Batch | None:  # noqa: FBT001 - `read_or_prepare` passes it by position
         """Read a batch, or None where it has to be prepared."""
@@ -115,9 +111,7 @@ class Steps:
 
     def forget_before(self, connection: Connection, workspace_id: str, revision: int) -> int:
         """Shorten a log."""
-        return retention.forget_before(
-            connection, self.tables, workspace_id, revision, new_epoch=_new_epoch()
-        )
+        return retention.forget_before(connection, self.tables, workspace_id, revision, new_epoch=_new_epoch())
 
     def renew_epoch(self, connection: Connection, workspace_id: str) -> None:
         """Give a log a new identity."""

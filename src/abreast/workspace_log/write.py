@@ -209,12 +209,9 @@ class _Block:
             return results, context
         revisions: dict[str, int] = {}
         for workspace_id in request.workspaces:
-            revisions |= number.number_all(
-                connection, context.tables, workspace_id, new_epoch=context.new_epoch
-            )
+            revisions |= number.number_all(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
         numbered = (
-            replace(result, revision=revisions.get(result.event_id or "", result.revision))
-            for result in results
+            replace(result, revision=revisions.get(result.event_id or "", result.revision)) for result in results
         )
         return tuple(numbered), context
 
@@ -275,9 +272,7 @@ class AsyncWrite(_Block):
             self._finish(await run(self._record_and_number))
             return
         if not isinstance(within, (AsyncConnection, AsyncSession)):
-            raise InvalidInput(
-                "within", "is not an AsyncConnection or AsyncSession", "use write() with sync ones"
-            )
+            raise InvalidInput("within", "is not an AsyncConnection or AsyncSession", "use write() with sync ones")
         self._results = await database.awithin(within, self._record)
         if isinstance(within, AsyncSession):
             self._expire(within.sync_session)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import event, insert, text
+from sqlalchemy import event, text
 from sqlalchemy.exc import InterfaceError
 
 from abreast.errors import DatabaseUnavailable
+from abreast.sql.dialects.insert_select import insert_unless_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,10 +59,11 @@ class MysqlDialect:
         """
         Insert a row unless its key is there.
 
-        IGNORE, since with the found-rows flag ON DUPLICATE KEY UPDATE counts one row in either case. It would
-        also cut values that do not fit: abreast's own are checked before.
+        ON DUPLICATE KEY UPDATE would count one row in either case, as the found-rows flag is set. IGNORE
+        alone would make a warning of every row that is there, which asyncmy logs with its key. It also cuts
+        values that do not fit: abreast checks its own before.
         """
-        return insert(table).prefix_with("IGNORE").values(**values)
+        return insert_unless_there(table, values).prefix_with("IGNORE")
 
     def is_duplicate(self, error: DBAPIError) -> bool:
         """Say whether a unique key refused the statement."""
@@ -78,11 +80,7 @@ class MysqlDialect:
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name class, number and constraint; the rest of the server's text can hold values."""
         code, name = _code(error), type(error.orig).__name__
-        found = (
-            _CONSTRAINT.search(str(error.orig.args[-1]))
-            if error.orig is not None and error.orig.args
-            else None
-        )
+        found = _CONSTRAINT.search(str(error.orig.args[-1])) if error.orig is not None and error.orig.args else None
         constraint = next(filter(None, found.groups()), None) if found else None
         return f"{name} {code}" if code else name, constraint
 

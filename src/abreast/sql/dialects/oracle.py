@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from sqlalchemy import event, exists, insert, literal, select, text
+from sqlalchemy import event, text
+
+from abreast.sql.dialects.insert_select import insert_unless_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,13 +82,9 @@ class OracleDialect:
         There is no ON CONFLICT. The hint is one that changes the meaning: a key that another transaction
         brings between the look and the insert is passed over, not raised.
         """
-        key = list(table.primary_key)
-        there = exists(
-            select(1).select_from(table).where(*(c == literal(values[c.name], c.type) for c in key))
-        )
-        row = select(*(literal(value, table.c[name].type).label(name) for name, value in values.items()))
-        hint = f"/*+ IGNORE_ROW_ON_DUPKEY_INDEX({table.name} ({', '.join(c.name for c in key)})) */"
-        return insert(table).prefix_with(hint).from_select(list(values), row.where(~there))
+        key = ", ".join(column.name for column in table.primary_key)
+        hint = f"/*+ IGNORE_ROW_ON_DUPKEY_INDEX({table.name} ({key})) */"
+        return insert_unless_there(table, values).prefix_with(hint)
 
     def is_duplicate(self, error: DBAPIError) -> bool:
         """Say whether a unique constraint refused the statement."""

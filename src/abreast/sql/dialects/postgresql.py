@@ -74,6 +74,7 @@ class PostgresqlDialect:
 
     def migration_lock(self, connection: Connection, name: str) -> None:
         """Take an advisory lock that ends with the transaction."""
+        connection.execute(text("SET LOCAL lock_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
 
 

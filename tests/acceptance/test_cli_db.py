@@ -1,0 +1,170 @@
+"""The `abreast` command as a person runs it: abreast's tables and the logs in them."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import BigInteger, Column, MetaData, String, Table, create_engine
+
+from abreast import Actor, Database, Entity, WorkspaceLog
+
+COMMAND = Path(sys.executable).with_name("abreast")
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("ABREAST_")}
+AWAY = "postgresql://anna:s3cret@127.0.0.1:1/app"
+
+metadata = MetaData()
+move = Table(
+    "move",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace_id", String(40), nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("stage", String(20)),
+)
+
+
+def abreast(*arguments, **environment):
+    """Run the command."""
+    return subprocess.run(
+        [COMMAND, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=CLEAN | {"COLUMNS": "200", "TERM": "dumb"} | environment,
+    )
+
+
+def failure(done):
+    """Give the one line of a failed command, which said nothing else and showed no traceback."""
+    assert done.returncode == 1, done.stderr
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("abreast: ")
+    return line
+
+
+def test_tables_are_planned_made_and_checked(empty_database_url):
+    """The plan names what an upgrade will do; afterwards the check passes and nothing is left to do."""
+    assert abreast("db", "plan", "--database", empty_database_url).stdout == "0001_workspace_log\n"
+    assert "abreast db upgrade" in failure(abreast("db", "check", "--database", empty_database_url))
+    made = abreast("db", "upgrade", "--database", empty_database_url)
+    assert (made.returncode, made.stdout.splitlines()[0]) == (0, "done: 0001_workspace_log")
+    assert abreast("db", "plan", "--database", empty_database_url).stdout == ""
+    again = abreast("db", "upgrade", "--database", empty_database_url)
+    assert (again.returncode, len(again.stdout.splitlines())) == (0, 1)
+    checked = abreast("db", "check", "--database", empty_database_url)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert checked.stdout.endswith(": up to date\n")
+
+
+def test_the_database_can_come_from_the_environment(tmp_path):
+    """A container is told once where its database is."""
+    url = f"sqlite:///{tmp_path / 'app.db'}"
+    assert abreast("db", "upgrade", ABREAST_DATABASE=url).returncode == 0
+    assert abreast("db", "check", ABREAST_DATABASE=url).returncode == 0
+
+
+def test_a_prefix_makes_tables_of_its_own(tmp_path):
+    """The tables of another prefix are not taken for these."""
+    url = f"sqlite:///{tmp_path / 'app.db'}"
+    assert abreast("db", "upgrade", "--database", url, "--prefix", "log_").returncode == 0
+    assert abreast("db", "check", "--database", url, "--prefix", "log_").returncode == 0
+    assert "'abreast_'" in failure(abreast("db", "check", "--database", url))
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "sqlite", "mysql", "mariadb", "oracle"])
+def test_a_script_is_written_without_connecting(kind):
+    """Nothing but the kind of database has to be said."""
+    done = abreast("db", "sql", "--dialect", kind, "--prefix", "log_")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "CREATE TABLE log_workspace_event (" in done.stdout
+    assert "INSERT INTO log_migration (version_num) VALUES ('0001')" in done.stdout
+
+
+def test_a_script_can_be_run_instead_of_an_upgrade(tmp_path):
+    """Afterwards the check passes."""
+    path = tmp_path / "app.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(abreast("db", "sql", "--dialect", "sqlite").stdout)
+    connection.close()
+    assert abreast("db", "check", "--database", f"sqlite:///{path}").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("db", "check"),
+        ("db", "sql"),
+        ("db", "sql", "--dialect", "access"),
+        ("db", "migrate"),
+        ("log", "renew-epoch"),
+        ("tables",),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_told_apart(arguments):
+    """Exit code 2, no traceback."""
+    done = abreast(*arguments)
+    assert done.returncode == 2
+    assert "Usage: abreast" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_password_is_never_printed():
+    """Not even if the database cannot be reached."""
+    line = failure(abreast("db", "check", ABREAST_DATABASE=AWAY))
+    assert "s3cret" not in line
+    assert "127.0.0.1:1/app" in line
+
+
+@pytest.mark.parametrize("url", ["postgres:anna:s3cret@h/app", "anna:s3cret@h", "postgresql://anna:s3cret@h:x/app"])
+def test_what_is_no_url_is_not_repeated(url):
+    """It can hold a password all the same."""
+    done = abreast("db", "check", "--database", url)
+    assert done.returncode == 2
+    assert "sqlite:///app.db" in done.stderr
+    assert "s3cret" not in done.stderr
+
+
+@pytest.mark.parametrize("url", ["access://h/x", "sqlite://", "sqlite:////no/such/folder/app.db"], ids=str)
+def test_a_database_that_cannot_be_used_is_one_line(url):
+    """The line says what to write instead."""
+    assert "; " in failure(abreast("db", "check", "--database", url))
+
+
+def test_a_file_that_is_no_database_is_one_line(tmp_path):
+    """What the driver says is passed on without a traceback."""
+    path = tmp_path / "app.db"
+    path.write_bytes(b"not a database " * 100)
+    assert "not a database" in failure(abreast("db", "upgrade", "--database", f"sqlite:///{path}"))
+
+
+def test_without_typer_the_command_says_what_to_install():
+    """The command is an extra."""
+    program = "import sys; sys.modules['typer'] = None; from abreast.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    assert "pip install 'abreast[cli]'" in failure(done)
+
+
+def test_an_epoch_is_renewed(database_url):
+    """After a restore every thread is told once that older changes cannot be listed."""
+    engine = create_engine(database_url)
+    metadata.create_all(engine)
+    engine.dispose()
+    with Database.open(database_url) as database:
+        log = WorkspaceLog(database, entities=[Entity(move, expose=["stage"])])
+        with log.write("w1", actor=Actor.user("u1")) as write:
+            write.insert(move, {"id": "m1", "stage": "open"})
+        log.open_thread("w1", "t1")
+        assert log.read_batch("w1", "t1").reset is None
+        done = abreast("log", "renew-epoch", "w1", "--database", database_url)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert log.read_batch("w1", "t1").reset == "other_epoch"
+
+
+def test_an_unknown_workspace_is_one_line(database_url):
+    """A log that never began is not renewed."""
+    assert "'w9'" in failure(abreast("log", "renew-epoch", "w9", "--database", database_url))

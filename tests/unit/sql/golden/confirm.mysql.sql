@@ -1,0 +1,15 @@
+-- Compiled, not run on MySQL.
+
+SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = %s;
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, abreast_workspace_event.event_id
+FROM abreast_workspace LEFT OUTER JOIN abreast_workspace_event ON abreast_workspace_event.workspace_id = abreast_workspace.workspace_id AND abreast_workspace_event.revision = abreast_workspace.head
+WHERE abreast_workspace.workspace_id = %s;
+
+SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = %s;
+
+UPDATE abreast_thread_cursor SET epoch=%s, revision=%s, mark=%s, moved_at=%s WHERE abreast_thread_cursor.workspace_id = %s AND abreast_thread_cursor.thread_id = %s AND abreast_thread_cursor.scope = %s AND (abreast_thread_cursor.epoch != %s OR abreast_thread_cursor.revision < %s OR abreast_thread_cursor.revision = %s AND abreast_thread_cursor.mark != %s);

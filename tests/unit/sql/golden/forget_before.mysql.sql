@@ -1,0 +1,13 @@
+-- Compiled, not run on MySQL.
+
+SELECT abreast_workspace.head
+FROM abreast_workspace
+WHERE abreast_workspace.workspace_id = %s FOR UPDATE;
+
+SELECT abreast_workspace.floor
+FROM abreast_workspace
+WHERE abreast_workspace.workspace_id = %s;
+
+DELETE FROM abreast_workspace_event WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision < %s;
+
+UPDATE abreast_workspace SET floor=%s WHERE abreast_workspace.workspace_id = %s;

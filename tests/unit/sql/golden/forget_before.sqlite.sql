@@ -1,0 +1,11 @@
+SELECT abreast_workspace.head
+FROM abreast_workspace
+WHERE abreast_workspace.workspace_id = ?;
+
+SELECT abreast_workspace.floor
+FROM abreast_workspace
+WHERE abreast_workspace.workspace_id = ?;
+
+DELETE FROM abreast_workspace_event WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision < ?;
+
+UPDATE abreast_workspace SET floor=? WHERE abreast_workspace.workspace_id = ?;

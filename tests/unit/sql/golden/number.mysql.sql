@@ -1,0 +1,19 @@
+-- Compiled, not run on MySQL.
+
+SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision IS NULL
+ LIMIT %s;
+
+SELECT abreast_workspace.head
+FROM abreast_workspace
+WHERE abreast_workspace.workspace_id = %s FOR UPDATE;
+
+SELECT abreast_workspace_event.event_id, abreast_workspace_event.entity_type, abreast_workspace_event.entity_id, abreast_workspace_event.version, abreast_workspace_event.operation
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision IS NULL ORDER BY abreast_workspace_event.event_id
+ LIMIT %s;
+
+UPDATE abreast_workspace_event SET revision=%s WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.event_id = %s;
+
+UPDATE abreast_workspace SET head=%s WHERE abreast_workspace.workspace_id = %s;

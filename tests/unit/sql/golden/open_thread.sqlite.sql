@@ -1,0 +1,28 @@
+SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision IS NULL
+ LIMIT ? OFFSET ?;
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, abreast_workspace_event.event_id
+FROM abreast_workspace LEFT OUTER JOIN abreast_workspace_event ON abreast_workspace_event.workspace_id = abreast_workspace.workspace_id AND abreast_workspace_event.revision = abreast_workspace.head
+WHERE abreast_workspace.workspace_id = ?;
+
+INSERT INTO abreast_thread (thread_id, workspace_id, opened_at) VALUES (?, ?, ?) ON CONFLICT (thread_id) DO NOTHING;
+
+SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = ?;
+
+SELECT abreast_thread_cursor.epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark
+FROM abreast_thread_cursor
+WHERE abreast_thread_cursor.workspace_id = ? AND abreast_thread_cursor.thread_id = ? AND abreast_thread_cursor.scope = ?;
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, abreast_workspace_event.event_id
+FROM abreast_workspace LEFT OUTER JOIN abreast_workspace_event ON abreast_workspace_event.workspace_id = abreast_workspace.workspace_id AND abreast_workspace_event.revision = abreast_workspace.head
+WHERE abreast_workspace.workspace_id = ?;
+
+INSERT INTO abreast_thread_cursor (workspace_id, thread_id, scope, epoch, revision, mark, moved_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace_id, thread_id, scope) DO NOTHING;
+
+SELECT abreast_thread_cursor.epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark
+FROM abreast_thread_cursor
+WHERE abreast_thread_cursor.workspace_id = ? AND abreast_thread_cursor.thread_id = ? AND abreast_thread_cursor.scope = ?;

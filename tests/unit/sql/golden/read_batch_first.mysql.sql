@@ -1,0 +1,72 @@
+-- Compiled, not run on MySQL.
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, (SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = abreast_workspace.head) AS head_mark, (SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = %s) AS bound, abreast_thread_cursor.epoch AS cursor_epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark, (SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, CASE WHEN (EXISTS (SELECT *
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision IS NULL)) THEN %s ELSE %s END AS waiting
+FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = %s AND abreast_thread_cursor.scope = %s
+WHERE abreast_workspace.workspace_id = %s;
+
+SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision IS NULL
+ LIMIT %s;
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, abreast_workspace_event.event_id
+FROM abreast_workspace LEFT OUTER JOIN abreast_workspace_event ON abreast_workspace_event.workspace_id = abreast_workspace.workspace_id AND abreast_workspace_event.revision = abreast_workspace.head
+WHERE abreast_workspace.workspace_id = %s;
+
+INSERT IGNORE INTO abreast_thread (thread_id, workspace_id, opened_at) SELECT %s AS thread_id, %s AS workspace_id, %s AS opened_at FROM DUAL
+WHERE NOT (EXISTS (SELECT 1
+FROM abreast_thread
+WHERE abreast_thread.thread_id = %s));
+
+SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = %s;
+
+SELECT abreast_thread_cursor.epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark
+FROM abreast_thread_cursor
+WHERE abreast_thread_cursor.workspace_id = %s AND abreast_thread_cursor.thread_id = %s AND abreast_thread_cursor.scope = %s;
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, abreast_workspace_event.event_id
+FROM abreast_workspace LEFT OUTER JOIN abreast_workspace_event ON abreast_workspace_event.workspace_id = abreast_workspace.workspace_id AND abreast_workspace_event.revision = abreast_workspace.head
+WHERE abreast_workspace.workspace_id = %s;
+
+INSERT IGNORE INTO abreast_thread_cursor (workspace_id, thread_id, scope, epoch, revision, mark, moved_at) SELECT %s AS workspace_id, %s AS thread_id, %s AS scope, %s AS epoch, %s AS revision, %s AS mark, %s AS moved_at FROM DUAL
+WHERE NOT (EXISTS (SELECT 1
+FROM abreast_thread_cursor
+WHERE abreast_thread_cursor.workspace_id = %s AND abreast_thread_cursor.thread_id = %s AND abreast_thread_cursor.scope = %s));
+
+SELECT abreast_thread_cursor.epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark
+FROM abreast_thread_cursor
+WHERE abreast_thread_cursor.workspace_id = %s AND abreast_thread_cursor.thread_id = %s AND abreast_thread_cursor.scope = %s;
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, (SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = abreast_workspace.head) AS head_mark, (SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = %s) AS bound, abreast_thread_cursor.epoch AS cursor_epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark, (SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, CASE WHEN (EXISTS (SELECT *
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision IS NULL)) THEN %s ELSE %s END AS waiting
+FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = %s AND abreast_thread_cursor.scope = %s
+WHERE abreast_workspace.workspace_id = %s;
+
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+FROM move
+WHERE move.workspace_id = %s ORDER BY move.move_in_date DESC, move.id
+ LIMIT %s;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = %s) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
+ LIMIT %s;

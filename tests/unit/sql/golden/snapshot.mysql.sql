@@ -1,0 +1,21 @@
+-- Compiled, not run on MySQL.
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, abreast_workspace_event.event_id
+FROM abreast_workspace LEFT OUTER JOIN abreast_workspace_event ON abreast_workspace_event.workspace_id = abreast_workspace.workspace_id AND abreast_workspace_event.revision = abreast_workspace.head
+WHERE abreast_workspace.workspace_id = %s;
+
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+FROM move
+WHERE move.workspace_id = %s ORDER BY move.move_in_date DESC, move.id
+ LIMIT %s;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = %s) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
+ LIMIT %s;
+
+SELECT abreast_entity_version.entity_id, abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = %s AND abreast_entity_version.entity_type = %s AND abreast_entity_version.entity_id IN (%s, %s, %s);

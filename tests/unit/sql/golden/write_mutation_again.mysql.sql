@@ -1,0 +1,29 @@
+-- Compiled, not run on MySQL.
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.id = %s AND checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = %s) FOR UPDATE;
+
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = %s AND abreast_entity_version.entity_type = %s AND abreast_entity_version.entity_id = %s FOR UPDATE;
+
+SELECT abreast_workspace_event.workspace_id, abreast_workspace_event.event_id, abreast_workspace_event.revision, abreast_workspace_event.entity_type, abreast_workspace_event.entity_id, abreast_workspace_event.version, abreast_workspace_event.operation, abreast_workspace_event.changed_fields, abreast_workspace_event.`before`, abreast_workspace_event.after, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of, abreast_workspace_event.source_thread_id, abreast_workspace_event.run_id, abreast_workspace_event.mutation_id, abreast_workspace_event.created_at
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.entity_type = %s AND abreast_workspace_event.entity_id = %s AND abreast_workspace_event.version > %s ORDER BY abreast_workspace_event.version, abreast_workspace_event.event_id
+ LIMIT %s;
+
+SELECT abreast_mutation.payload_hash, abreast_mutation.result
+FROM abreast_mutation
+WHERE abreast_mutation.workspace_id = %s AND abreast_mutation.mutation_id = %s;
+
+SELECT abreast_workspace_event.revision
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.event_id = %s;
+
+SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision IS NULL
+ LIMIT %s;
