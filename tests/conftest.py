@@ -118,9 +118,7 @@ def empty_database_url(backend: str, servers: Servers, tmp_path: Path) -> Iterat
 
 
 @pytest.fixture
-def database_url(
-    backend: str, servers: Servers, tmp_path: Path, sqlite_template: Callable[[], Path]
-) -> Iterator[str]:
+def database_url(backend: str, servers: Servers, tmp_path: Path, sqlite_template: Callable[[], Path]) -> Iterator[str]:
     """Give the URL of a fresh database that holds abreast's tables and no row."""
     if backend == "sqlite":
         path = tmp_path / "database.sqlite"

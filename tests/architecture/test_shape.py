@@ -8,9 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src" / "abreast").rglob("*.py"))
 LONGEST_MODULE = 400
-DATABASE_SPECIFIC = re.compile(
-    r"\.dialect\.name\b|\bsqlalchemy\.dialects\b|from sqlalchemy import .*\bdialects\b"
-)
+DATABASE_SPECIFIC = re.compile(r"\.dialect\.name\b|\bsqlalchemy\.dialects\b|from sqlalchemy import .*\bdialects\b")
 
 
 def inside(path: Path) -> str:

@@ -57,7 +57,5 @@ def test_async_twins_take_the_same():
     """What is learned for a method holds for its async twin."""
     pairs = list(twins())
     assert any(name.endswith(".Database.arun") for name, _, _ in pairs)
-    different = {
-        name: (taken(method), taken(twin)) for name, method, twin in pairs if taken(method) != taken(twin)
-    }
+    different = {name: (taken(method), taken(twin)) for name, method, twin in pairs if taken(method) != taken(twin)}
     assert {} == different

@@ -181,12 +181,8 @@ class PostgreSQL:
     def close_database(self, name: str) -> None:
         """Let nobody into a database any more, so that it can be a template."""
         with self.connect() as connection:
-            connection.execute(
-                sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(sql.Identifier(name))
-            )
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
-            )
+            connection.execute(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(sql.Identifier(name)))
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
 
     def _control(self, action: str, *options: str) -> None:
         control = (self.programs / "pg_ctl", action, "--pgdata", self.data, "--wait", "--timeout=60")

@@ -119,9 +119,7 @@ def test_drop_cuts_off_whoever_is_left(private_postgresql):
 def test_many_ask_and_one_starts(servers: Servers):
     """The shared server is started once, however many ask for it at the same time."""
     found: list[PostgreSQL] = []
-    askers = [
-        threading.Thread(target=lambda: found.append(servers.shared("postgresql-embedded"))) for _ in range(4)
-    ]
+    askers = [threading.Thread(target=lambda: found.append(servers.shared("postgresql-embedded"))) for _ in range(4)]
     for asker in askers:
         asker.start()
     for asker in askers:
