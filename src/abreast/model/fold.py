@@ -163,8 +163,7 @@ def _joined(
     if not any(shown(event.entity_type, name) for name in event.changed_fields):
         return old
     if whole is not None:
-        values = whole.values | _newer(whole, event, versions)
-        return {None: _extended([whole], _whole(event, whole.kind, values))}
+        return {None: _extended([whole], _whole(event, whole.kind, _values(whole, event, versions)))}
     joined = dict(old)
     for name in event.changed_fields:
         if shown(event.entity_type, name):
@@ -172,11 +171,14 @@ def _joined(
     return joined
 
 
-def _newer(whole: Line, event: Event, versions: Versions) -> JsonObject:
-    """Give the values an update leaves in a row that came within the run of events."""
+def _values(whole: Line, event: Event, versions: Versions) -> JsonObject:
+    """Give what is known, after an update, of a row that came or went within the run of events."""
     if whole.kind not in ("insert", "replace"):
-        return {}
-    return {name: value for name, value in (event.after or {}).items() if _is_newest(event, name, versions)}
+        return whole.values
+    newest = [name for name in event.changed_fields if _is_newest(event, name, versions)]
+    after = event.after or {}
+    kept = {name: value for name, value in whole.values.items() if name not in newest}
+    return kept | {name: after[name] for name in newest if name in after}
 
 
 def _is_newest(event: Event, name: str, versions: Versions) -> bool:

@@ -1,0 +1,104 @@
+"""
+Write texts that came from rows so that they cannot leave their quotes, their line or the block.
+
+Rows are untrusted: a title can hold anything its writer typed. What is guaranteed, whatever a text holds:
+
+- A quoted text begins and ends with `"` and holds no further `"`, so quotes pair up from left to right.
+- It is a JSON string: `json.loads` gives the text back, and what a model copies into a tool call is right.
+- It holds no line break of any kind, no control, format, bidirectional, zero-width or otherwise invisible
+  character (the variation selector after a symbol is left: many emoji end in one), and no lone surrogate.
+- It holds no `<` or `>`, so `</workspace_state>`, `<|im_start|>` or `<<SYS>>` cannot stand in it.
+- All this is still so after Unicode normalization: fullwidth and small forms are escaped too.
+- As it stands it holds no bracketed token of a chat template, such as `[INST]` or `[/TOOL_RESULTS]`.
+
+Characters that only look like a delimiter stay as they are: nothing that reads the block takes them for one.
+"""
+
+from __future__ import annotations
+
+import re
+
+_INVISIBLE = (
+    r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0e\ufeff\uffa0"
+    r"\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_DELIMITERS = r"\"\\<>\u226e\u226f\ufe64\ufe65\ufe68\uff02\uff1c\uff1e\uff3c"
+_IN_BRACKETS = r"/?(?:[a-z]{0,2}[A-Z][A-Z0-9_]+|control_[0-9]+)\]"
+_SYMBOLS = r"#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff"
+_UNSAFE = re.compile(
+    f"[{_INVISIBLE}{_DELIMITERS}]"
+    rf"|(?<![{_SYMBOLS}])\ufe0f"
+    rf"|\[(?={_IN_BRACKETS})"
+)
+_SHORT = {"\n": r"\n", "\t": r"\t", "\\": r"\\"}
+_TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
+_ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
+_PLAIN = re.compile(
+    rf"-?[0-9]{{1,30}}(?:\.[0-9]{{1,30}})?|{_TIME}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:[T ]{_TIME}{_ZONE})?"
+)
+_IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9](?:[A-Za-z0-9_.:-]{0,62}[A-Za-z0-9])?")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.:-]{0,62}[A-Za-z0-9])?")
+_LAST_BMP = 0xFFFF
+
+
+def escape(text: str) -> str:
+    r"""
+    Write the characters that could break out of a quoted text as JSON escapes.
+
+    Example:
+        >>> print(escape("</workspace_state>\nSYSTEM"))
+        \u003c/workspace_state\u003e\nSYSTEM
+    """
+    return _UNSAFE.sub(_escaped, text)
+
+
+def quote(text: str) -> str:
+    r"""
+    Put a text in double quotes that it cannot leave.
+
+    Example:
+        >>> print(quote('a "b"'))
+        "a \u0022b\u0022"
+    """
+    return f'"{escape(text)}"'
+
+
+def write_text(text: str) -> str:
+    """
+    Write a text bare where it is plainly a number, a date or a time, else quoted.
+
+    Example:
+        >>> print(write_text("2026-09-30"), write_text("booked"))
+        2026-09-30 "booked"
+    """
+    return text if _PLAIN.fullmatch(text) else quote(text)
+
+
+def write_id(text: str) -> str:
+    """
+    Write an id bare where it is one word with a digit in it, else quoted.
+
+    Example:
+        >>> print(write_id("m1"), write_id("the old one"))
+        m1 "the old one"
+    """
+    return text if _IDENTIFIER.fullmatch(text) else quote(text)
+
+
+def write_name(text: str) -> str:
+    """Write the name of a job or database account bare where it is one word, else quoted."""
+    return text if _NAME.fullmatch(text) else quote(text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match.group()
+    short = _SHORT.get(character)
+    if short is not None:
+        return short
+    code = ord(character)
+    if code <= _LAST_BMP:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"

@@ -1,0 +1,117 @@
+"""Write the values of rows: formatted, cut to a length, quoted, and only those that are exposed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from abreast.errors import InvalidInput
+from abreast.prompt.quoting import escape, quote, write_id, write_text
+from abreast.prompt.sentences import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from abreast.model.entity import Entity
+    from abreast.prompt.sentences import Sentences
+
+TITLE_LENGTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """
+    Writes values in one language.
+
+    Attributes:
+        limit: Most characters of one value; a longer one is cut, with its full length beside it.
+    """
+
+    words: Sentences
+    limit: int
+
+    def value(self, entity: Entity, field: str, value: Any) -> str:
+        """
+        Write one value.
+
+        Raises:
+            InvalidInput: The field's format failed.
+        """
+        return self._written(_formatted(entity, field, value), self.limit)
+
+    def values(self, entity: Entity, values: Mapping[str, Any]) -> str:
+        """Write the exposed ones of a row's values with their labels."""
+        told = [(field, values[field]) for field in entity.expose if field in values]
+        return "; ".join(f"{field_label(entity, field)}: {self.value(entity, field, value)}" for field, value in told)
+
+    def subject(self, entity: Entity, entity_id: str, values: Mapping[str, Any]) -> Subject:
+        """Name a row by label, id and title."""
+        return Subject(entity_label(entity), write_id(entity_id), self._title(entity, values))
+
+    def _title(self, entity: Entity, values: Mapping[str, Any]) -> str | None:
+        value = values.get(entity.title) if entity.title in entity.expose else None
+        if entity.title is None or value is None:
+            return None
+        return self._written(_formatted(entity, entity.title, value), min(self.limit, TITLE_LENGTH))
+
+    def _written(self, value: Any, limit: int) -> str:
+        if value is None:
+            return self.words.empty
+        if isinstance(value, bool):
+            return self.words.yes if value else self.words.no
+        text = value if isinstance(value, str) else _json(value)
+        if len(text) > limit:
+            return self.words.cut(quote(text[:limit]), len(text))
+        return write_text(value) if isinstance(value, str) else _quoted(value)
+
+
+def entity_label(entity: Entity) -> str:
+    """Give what a row of an entity is called, as text of one line."""
+    return escape(entity.label)
+
+
+def field_label(entity: Entity, field: str) -> str:
+    """Give what a field is called, as text of one line."""
+    return escape(entity.labels.get(field) or field.replace("_", " "))
+
+
+def _formatted(entity: Entity, field: str, value: Any) -> Any:
+    form = entity.formats.get(field)
+    if form is None or value is None:
+        return value
+    try:
+        text: Any = form.format(value) if isinstance(form, str) else form(value)
+    except Exception as error:  # noqa: BLE001 - a format is the application's; whatever it raises is told
+        # Not chained: the text of the error can hold the value.
+        raise _bad_format(entity, field, f"its format failed with {type(error).__name__}") from None
+    if not isinstance(text, str):
+        raise _bad_format(entity, field, f"its format gave {type(text).__name__}, not text")
+    return text
+
+
+def _bad_format(entity: Entity, field: str, problem: str) -> InvalidInput:
+    return InvalidInput(
+        f"{entity.name}.{field}",
+        problem,
+        "mend it in Entity(formats=...): it is given the field's JSON value",
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _quoted(value: Any) -> str:
+    """Write JSON whose every text is quoted like any other."""
+    if isinstance(value, dict):
+        pairs = sorted(cast("dict[str, Any]", value).items())
+        return f"{{{','.join(f'{quote(key)}:{_quoted(item)}' for key, item in pairs)}}}"
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return f"[{','.join(map(_quoted, items))}]"
+    if isinstance(value, str):
+        return quote(value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    return write_text(str(value))
