@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
-
-from abreast.model.event import Actor
 from abreast.model.fold import Fold, Line, SummaryLine
 from abreast.operations.record import event_of, select_events
+from abreast.operations.summaries import Summaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,8 +54,8 @@ def deliver(
     assert last is not None
     assert last.revision is not None
     if len(later) >= request.max_runs:
-        summary = _summary(connection, tables, request.workspace_id, last.revision, head)
-        return Delivery(first.result(), summary, count=first.count + sum(line.count for line in summary))
+        rest = Summaries(connection, tables, catalog, request, last.revision, head)
+        return Delivery(first.result(), rest.lines(), count=first.count + rest.total())
     remaining = sum(fold.count for fold in later)
     return Delivery(first.result(), (), last.revision, last.event_id, first.count, remaining)
 
@@ -89,44 +87,3 @@ def _events(connection: Connection, tables: Tables, workspace_id: str, after: in
         if len(rows) < _PAGE:
             return
         after = rows[-1].revision
-
-
-def _summary(
-    connection: Connection, tables: Tables, workspace_id: str, after: int, head: int
-) -> tuple[SummaryLine, ...]:
-    event = tables.workspace_event
-    groups = (
-        event.c.entity_type,
-        event.c.operation,
-        event.c.actor_type,
-        event.c.actor_id,
-        event.c.on_behalf_of,
-    )
-    wanted = (
-        select(
-            *groups,
-            func.count().label("events"),
-            func.count(event.c.entity_id.distinct()).label("entities"),
-            func.min(event.c.revision).label("first_revision"),
-            func.max(event.c.revision).label("last_revision"),
-            func.min(event.c.created_at).label("first_at"),
-            func.max(event.c.created_at).label("last_at"),
-        )
-        .where(event.c.workspace_id == workspace_id, event.c.revision > after, event.c.revision <= head)
-        .group_by(*groups)
-        .order_by(func.min(event.c.revision))
-    )
-    return tuple(
-        SummaryLine(
-            entity_type=row.entity_type,
-            operation=row.operation,
-            actor=Actor(row.actor_type, row.actor_id, row.on_behalf_of),
-            count=int(row.events),
-            rows=int(row.entities),
-            first_revision=int(row.first_revision),
-            last_revision=int(row.last_revision),
-            first_at=int(row.first_at),
-            last_at=int(row.last_at),
-        )
-        for row in connection.execute(wanted)
-    )

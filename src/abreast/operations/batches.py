@@ -234,7 +234,8 @@ class _Rows:
     def current(self, lines: tuple[Line, ...], snapshot: Snapshot) -> dict[tuple[str, str], Row | None]:
         """Give the rows of the lines as they are now; those that are not listed are read by id."""
         listed = {(row.entity_type, row.entity_id): row for entity in snapshot.entities for row in entity.rows}
-        wanted = dict.fromkeys((line.entity_type, line.entity_id) for line in lines)
+        known = (line for line in lines if line.entity_type in self.catalog.by_name)
+        wanted = dict.fromkeys((line.entity_type, line.entity_id) for line in known)
         unlisted = [key for key in wanted if key not in listed]
         reader = self._reader()
         found: dict[tuple[str, str], Row] = {}
@@ -245,9 +246,11 @@ class _Rows:
         return {key: listed.get(key) or found.get(key) for key in wanted}
 
     def visible(self, line: Line, current: dict[tuple[str, str], Row | None]) -> bool:
-        """Say whether the viewer may read a line: without the row nobody can tell whether he may."""
-        entity = self.catalog.by_name[line.entity_type].entity
-        return entity.visible is None or current[line.entity_type, line.entity_id] is not None
+        """Say whether the viewer may read a line: without its entity or its row nobody can tell."""
+        known = self.catalog.by_name.get(line.entity_type)
+        if known is None:
+            return False
+        return known.entity.visible is None or current[line.entity_type, line.entity_id] is not None
 
     def _reader(self) -> Reader:
         return Reader(self.connection, self.tables, self.request.workspace_id, self.request.viewer)

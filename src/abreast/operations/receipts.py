@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from abreast.errors import MutationReused
 from abreast.model.write import WriteResult
 from abreast.sql.dialects import insert_missing
-from abreast.sql.values import canonical, to_json
+from abreast.sql.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from abreast.model.write import Change, WriteRequest
+    from abreast.sql.mapping import Catalog, EntityTable
     from abreast.sql.tables import Tables
 
 _KEY_ROW = "payload_key"
@@ -36,14 +37,15 @@ def installation_secret(connection: Connection, tables: Tables, *, new_secret: b
     return bytes(found)
 
 
-def payload_hash(request: WriteRequest, secret: bytes) -> str:
+def payload_hash(request: WriteRequest, catalog: Catalog, secret: bytes) -> str:
     """
     Hash what a request would write (HMAC-SHA256, RFC 2104).
 
+    Values are hashed as they would be stored, however the caller wrote them.
     The expected versions are left out: they say when the write may happen, not what it writes, and a caller
     that repeats a write after reading again has another one.
     """
-    payload = [_payload(change) for change in request.changes]
+    payload = [_payload(change, catalog.find(change.entity_type)) for change in request.changes]
     return hmac.new(secret, canonical(payload).encode(), sha256).hexdigest()
 
 
@@ -96,14 +98,15 @@ def amend(connection: Connection, tables: Tables, request: WriteRequest, results
     )
 
 
-def _payload(change: Change) -> list[Any]:
+def _payload(change: Change, entity: EntityTable) -> list[Any]:
+    fields = entity.native(change.fields)
     return [
         change.operation,
         change.workspace_id,
         change.to_workspace,
         change.entity_type,
-        to_json("key", change.key),
-        to_json("fields", dict(change.fields)),
+        None if change.operation == "insert" else entity.entity_id(entity.key_values(change.key)),
+        {name: entity.json_value(name, value) for name, value in fields.items()},
         change.merge,
     ]
 

@@ -94,6 +94,8 @@ class LiveRows:
         columns = {self.entity.fields[name]: value for name, value in stored.items()}
         result = self.execute(insert(self.entity.table).values(columns))
         key = self._inserted_key(stored, result.inserted_primary_key)
+        if any(name not in values for name in self.entity.key):
+            version = self._after_last_life(key, version)
         row = self.execute(select(*self.entity.columns).where(*self._of_row(key))).one()
         values = self.entity.row_values(row)
         entity_id = self.entity.entity_id(values)
@@ -161,6 +163,16 @@ class LiveRows:
         except StatementError as error:
             refused = WriteRefused(self.entity.name, type(error.orig).__name__, None)
         raise refused from None
+
+    def _after_last_life(self, key: Mapping[str, Any], version: int) -> int:
+        """Give a row the next version where the database gave it the key of a row that was deleted."""
+        last = self.last_version(self.entity.entity_id(key))
+        if last < version:
+            return version
+        if self.entity.version_field is not None:
+            columns = {self.entity.fields[self.entity.version_field]: last + 1}
+            self.execute(update(self.entity.table).where(*self._of_row(key)).values(columns))
+        return last + 1
 
     def _of_row(self, key: Mapping[str, Any]) -> list[ColumnElement[bool]]:
         """Build the condition of one row; a key without the workspace may stand in several of them."""

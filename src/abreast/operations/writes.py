@@ -34,7 +34,9 @@ def write(connection: Connection, context: WriteContext, request: WriteRequest) 
         MutationReused: The mutation id took effect with another payload.
         WriteRefused: The database refuses a row.
     """
-    digest = receipts.payload_hash(request, context.secret) if request.mutation_id is not None else None
+    digest = (
+        receipts.payload_hash(request, context.catalog, context.secret) if request.mutation_id is not None else None
+    )
     try:
         plan = Plan(connection, context).of(request)
     except (EntityNotFound, StaleWrite):

@@ -17,7 +17,25 @@ WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revis
 
 SELECT abreast_workspace_event.entity_type, abreast_workspace_event.operation, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of, count(*) AS events, count(DISTINCT abreast_workspace_event.entity_id) AS entities, min(abreast_workspace_event.revision) AS first_revision, max(abreast_workspace_event.revision) AS last_revision, min(abreast_workspace_event.created_at) AS first_at, max(abreast_workspace_event.created_at) AS last_at
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision > ? AND abreast_workspace_event.revision <= ? GROUP BY abreast_workspace_event.entity_type, abreast_workspace_event.operation, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of ORDER BY min(abreast_workspace_event.revision);
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision > ? AND abreast_workspace_event.revision <= ? AND (abreast_workspace_event.entity_type NOT IN (?)) GROUP BY abreast_workspace_event.entity_type, abreast_workspace_event.operation, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of;
+
+SELECT abreast_workspace_event.entity_type, abreast_workspace_event.operation, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of, abreast_workspace_event.entity_id, count(*) AS events, count(DISTINCT abreast_workspace_event.entity_id) AS entities, min(abreast_workspace_event.revision) AS first_revision, max(abreast_workspace_event.revision) AS last_revision, min(abreast_workspace_event.created_at) AS first_at, max(abreast_workspace_event.created_at) AS last_at
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision > ? AND abreast_workspace_event.revision <= ? AND abreast_workspace_event.entity_type = ? GROUP BY abreast_workspace_event.entity_type, abreast_workspace_event.operation, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of, abreast_workspace_event.entity_id;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = ?) AND checklist_item.title IS NOT NULL AND checklist_item.id IN (?, ?);
+
+SELECT abreast_entity_version.entity_id, abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = ? AND abreast_entity_version.entity_type = ? AND abreast_entity_version.entity_id IN (?, ?);
+
+SELECT count(*) AS count_1
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision > ? AND abreast_workspace_event.revision <= ?;
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move

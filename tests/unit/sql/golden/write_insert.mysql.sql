@@ -4,15 +4,6 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = %s;
 
-INSERT IGNORE INTO abreast_installation (name, secret) SELECT %s AS name, %s AS secret FROM DUAL
-WHERE NOT (EXISTS (SELECT 1
-FROM abreast_installation
-WHERE abreast_installation.name = %s));
-
-SELECT abreast_installation.secret
-FROM abreast_installation
-WHERE abreast_installation.name = %s;
-
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.entity_type = %s AND abreast_workspace_event.entity_id = %s ORDER BY abreast_workspace_event.version DESC
@@ -22,7 +13,7 @@ INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (%s, %s
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = %s;
+WHERE move.id = %s AND move.workspace_id = %s;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, `before`, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s);
 

@@ -4,15 +4,6 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = :name_1;
 
-INSERT /*+ IGNORE_ROW_ON_DUPKEY_INDEX(abreast_installation (name)) */ INTO abreast_installation (name, secret) SELECT :param_1 AS name, :param_2 AS secret FROM DUAL
-WHERE NOT (EXISTS (SELECT 1
-FROM abreast_installation
-WHERE abreast_installation.name = :param_3));
-
-SELECT abreast_installation.secret
-FROM abreast_installation
-WHERE abreast_installation.name = :name_1;
-
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1 ORDER BY abreast_workspace_event.version DESC
@@ -22,7 +13,7 @@ INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (:id, :
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = :id_1;
+WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, before, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (:workspace_id, :event_id, :revision, :entity_type, :entity_id, :version, :operation, :changed_fields, :before, :after, :actor_type, :actor_id, :on_behalf_of, :source_thread_id, :run_id, :mutation_id, :created_at);
 

@@ -2,12 +2,6 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = %(name_1)s::VARCHAR;
 
-INSERT INTO abreast_installation (name, secret) VALUES (%(name)s::VARCHAR, %(secret)s) ON CONFLICT (name) DO NOTHING;
-
-SELECT abreast_installation.secret
-FROM abreast_installation
-WHERE abreast_installation.name = %(name_1)s::VARCHAR;
-
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.entity_type = %(entity_type_1)s::VARCHAR AND abreast_workspace_event.entity_id = %(entity_id_1)s::VARCHAR ORDER BY abreast_workspace_event.version DESC
@@ -17,7 +11,7 @@ INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (%(id)s
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = %(id_1)s::VARCHAR;
+WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, before, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (%(workspace_id)s::VARCHAR, %(event_id)s::VARCHAR, %(revision)s::BIGINT, %(entity_type)s::VARCHAR, %(entity_id)s::VARCHAR, %(version)s::BIGINT, %(operation)s::VARCHAR, %(changed_fields)s::VARCHAR, %(before)s::VARCHAR, %(after)s::VARCHAR, %(actor_type)s::VARCHAR, %(actor_id)s::VARCHAR, %(on_behalf_of)s::VARCHAR, %(source_thread_id)s::VARCHAR, %(run_id)s::VARCHAR, %(mutation_id)s::VARCHAR, %(created_at)s::BIGINT);
 

@@ -2,12 +2,6 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = ?;
 
-INSERT INTO abreast_installation (name, secret) VALUES (?, ?) ON CONFLICT (name) DO NOTHING;
-
-SELECT abreast_installation.secret
-FROM abreast_installation
-WHERE abreast_installation.name = ?;
-
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ? ORDER BY abreast_workspace_event.version DESC
@@ -17,7 +11,7 @@ INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (?, ?, 
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = ?;
+WHERE move.id = ? AND move.workspace_id = ?;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, "before", "after", actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 

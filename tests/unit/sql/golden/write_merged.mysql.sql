@@ -9,7 +9,7 @@ FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.entity_type = %s AND abreast_workspace_event.entity_id = %s AND abreast_workspace_event.version > %s ORDER BY abreast_workspace_event.version, abreast_workspace_event.event_id
  LIMIT %s;
 
-UPDATE move SET version=%s, move_in_date=%s WHERE move.id = %s AND move.version = %s;
+UPDATE move SET version=%s, move_in_date=%s WHERE move.id = %s AND move.workspace_id = %s AND move.version = %s;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, `before`, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s);
 

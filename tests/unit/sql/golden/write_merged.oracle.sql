@@ -9,7 +9,7 @@ FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1 AND abreast_workspace_event.version > :version_1 ORDER BY abreast_workspace_event.version, abreast_workspace_event.event_id
  FETCH FIRST 2 ROWS ONLY;
 
-UPDATE move SET version=:version, move_in_date=:move_in_date WHERE move.id = :id_1 AND move.version = :version_1;
+UPDATE move SET version=:version, move_in_date=:move_in_date WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 AND move.version = :version_1;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, before, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (:workspace_id, :event_id, :revision, :entity_type, :entity_id, :version, :operation, :changed_fields, :before, :after, :actor_type, :actor_id, :on_behalf_of, :source_thread_id, :run_id, :mutation_id, :created_at);
 

@@ -7,7 +7,7 @@ FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ? AND abreast_workspace_event.version > ? ORDER BY abreast_workspace_event.version, abreast_workspace_event.event_id
  LIMIT ? OFFSET ?;
 
-UPDATE move SET version=?, move_in_date=? WHERE move.id = ? AND move.version = ?;
+UPDATE move SET version=?, move_in_date=? WHERE move.id = ? AND move.workspace_id = ? AND move.version = ?;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, "before", "after", actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 

@@ -4,7 +4,7 @@ SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, 
 FROM move
 WHERE move.id = %s AND move.workspace_id = %s FOR UPDATE;
 
-UPDATE move SET workspace_id=%s, version=%s WHERE move.id = %s AND move.version = %s;
+UPDATE move SET workspace_id=%s, version=%s WHERE move.id = %s AND move.workspace_id = %s AND move.version = %s;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, `before`, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s);
 

@@ -2,7 +2,7 @@ SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, 
 FROM move
 WHERE move.id = ? AND move.workspace_id = ?;
 
-UPDATE move SET workspace_id=?, version=? WHERE move.id = ? AND move.version = ?;
+UPDATE move SET workspace_id=?, version=? WHERE move.id = ? AND move.workspace_id = ? AND move.version = ?;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, "before", "after", actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
