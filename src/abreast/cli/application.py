@@ -2,7 +2,7 @@
 
 import typer
 
-from abreast.cli import db, log
+from abreast.cli import db, demo, log
 
 application = typer.Typer(
     name="abreast",
@@ -13,3 +13,4 @@ application = typer.Typer(
 )
 application.add_typer(db.commands, name="db")
 application.add_typer(log.commands, name="log")
+application.add_typer(demo.commands, name="demo")

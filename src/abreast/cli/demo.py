@@ -1,0 +1,87 @@
+"""`abreast demo`: the library at work, without a key and without a network."""
+
+import json
+from enum import StrEnum
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import typer
+
+from abreast.errors import AbreastError
+
+commands = typer.Typer(help="See the library at work.", no_args_is_help=True)
+
+
+class Language(StrEnum):
+    """A language of the story."""
+
+    en = "en"
+    ko = "ko"
+
+
+class ExtraMissing(AbreastError):
+    """A package that a command needs is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed; run: pip install 'abreast[{extra}]'")
+        self.package = package
+        self.extra = extra
+
+
+@commands.callback()
+def group() -> None:
+    """See the library at work."""
+
+
+@commands.command()
+def story(
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where the workspace is; a SQLite file that is removed afterwards when left out. Tables named "
+            "demo_* are made there and stay.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="PROVIDER:NAME", help="A real model, as LangChain's init_chat_model takes it."),
+    ] = None,
+    language: Annotated[Language, typer.Option(help="Language of the block and the questions.")] = Language.en,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the steps as JSON.")] = False,  # noqa: FBT002 - an option
+    without_block: Annotated[  # noqa: FBT002 - an option
+        bool,
+        typer.Option(
+            "--without-block", help="Give the model no block once the date has changed, to see what it says then."
+        ),
+    ] = False,
+) -> None:
+    """Tell how two conversations stay abreast of one screen; exit code 1 if a check fails."""
+    _need("langgraph", "langgraph")
+    from abreast.demo import report, story, words  # noqa: PLC0415 - the frameworks are extras
+
+    steps = story.tell(words.LANGUAGES[language.value], url=database, model=_model(model), blind=without_block)
+    if as_json:
+        told = list(steps)
+        print(json.dumps([step.to_json() for step in told], ensure_ascii=False, indent=2))
+        held = all(step.holds for step in told)
+    else:
+        held = report.report(steps)
+    raise typer.Exit(0 if held else 1)
+
+
+def _model(name: str | None) -> Any:
+    if name is None:
+        return None
+    _need("langchain", "langchain")
+    from langchain.chat_models import init_chat_model  # noqa: PLC0415 - an extra
+
+    try:
+        return init_chat_model(name)
+    except (ImportError, ValueError) as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _need(package: str, extra: str) -> None:
+    if find_spec(package) is None:
+        raise ExtraMissing(package, extra)

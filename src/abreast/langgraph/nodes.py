@@ -1,0 +1,384 @@
+"""Give the model of a graph made by hand the current state, and move the cursor when the graph is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableLambda
+
+from abreast.errors import InvalidInput
+from abreast.langgraph.ambient import Ambient, ambient
+from abreast.langgraph.readings import Reading, Readings, RunKey
+from abreast.langgraph.state import (
+    DELIVERED,
+    NOMINATED,
+    delivered,
+    has_history,
+    id_of,
+    messages_of,
+    nominated,
+    noted,
+    turn_of,
+    value_of,
+)
+from abreast.model.batch import LIMIT, Batch
+from abreast.model.entity import Entity
+from abreast.prompt import Placement, place
+from abreast.prompt import render as write_block
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable, RunnableConfig
+    from langgraph.types import StateSnapshot
+
+    from abreast.langgraph.state import Graph
+    from abreast.model.cursor import Cursor
+    from abreast.model.event import Event
+    from abreast.workspace_log import WorkspaceLog
+
+Render = Callable[[Batch, Sequence[Entity]], str]
+
+_LOOKED_AT: Final = 100
+_OF_ONE_RUN: Final = ("checkpoint_id", "checkpoint_ns", "checkpoint_map")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """
+    What one call of the model is given.
+
+    Attributes:
+        messages: The state's messages and the block, for this call only: store the answer, never these.
+        batch: The rows and changes the block was written from; keep it out of the graph's state too.
+        block: The block as it stands among the messages.
+        delivered: The state's update that has to be returned together with the answer.
+    """
+
+    messages: list[Any]
+    batch: Batch
+    block: str
+    delivered: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of the model: where it comes from and what it starts with."""
+
+    workspace_id: str
+    thread_id: str
+    run: RunKey | None
+    around: Ambient
+    messages: list[Any]
+    turn: str
+    cursor: Cursor | None
+    has_history: bool
+
+
+class WorkspaceNodes:
+    """
+    Nodes and functions that keep a graph made by hand abreast of its workspace.
+
+    Each run reads rows, HEAD and changes once, in front of its first model call, and every call of the run is
+    given the same block; on resume, and once a tool has written with this thread as `source_thread_id`, it is
+    read again. The block is part of the request alone: no checkpoint holds it. The cursor moves when
+    `confirm_finished` finds that the graph has finished, so whatever fails or waits before is given the same
+    changes again.
+
+    The workspace is named in the runtime context or under `configurable` as `workspace_id`, the thread under
+    `configurable` as `thread_id`. One object serves any number of threads and runs, sync and async.
+
+    Args:
+        scope: Tells several agents of one thread apart, each with a cursor of its own.
+        viewer: Gives the viewer, whom the entities' `where` and `visible` see, from the runtime context.
+        limit: Most lines of changes in one run.
+        placement: Where the block stands; see `abreast.prompt.place`.
+        render: Writes the block, for example in another language.
+        messages_key: The state's key that holds the messages.
+
+    Example:
+        >>> class State(CursorState):
+        ...     messages: Annotated[list[AnyMessage], add_messages]
+        >>> nodes = WorkspaceNodes(log)
+        >>> builder = StateGraph(State)
+        >>> _ = builder.add_node("model", nodes.model(model)).add_edge(START, "model")
+        >>> _ = builder.add_node("nominate", nodes.nominate).add_edge("model", "nominate")
+        >>> graph = builder.compile(checkpointer=InMemorySaver())
+        >>> config = {"configurable": {"thread_id": "t1", "workspace_id": "w1"}}
+        >>> result = graph.invoke({"messages": [("user", "When do I move in?")]}, config)
+        >>> nodes.confirm_finished(graph, config)
+        True
+    """
+
+    def __init__(
+        self,
+        log: WorkspaceLog,
+        *,
+        scope: str = "",
+        viewer: Callable[[Any], object] | None = None,
+        limit: int = LIMIT,
+        placement: Placement = "before",
+        render: Render = write_block,
+        messages_key: str = "messages",
+    ) -> None:
+        self._log = log
+        self._scope = scope
+        self._viewer = viewer
+        self._limit = limit
+        self._placement: Placement = placement
+        self._render = render
+        self._messages_key = messages_key
+        self._readings = Readings()
+
+    def model(self, model: Runnable[Any, Any]) -> RunnableLambda[Any, dict[str, Any]]:
+        """
+        Make the node that calls a model with the current state and stores its answer.
+
+        Where the model fails nothing is stored, and the next call is given the same changes.
+
+        Args:
+            model: A chat model, with its tools bound, or whatever else takes messages and gives one.
+
+        Raises:
+            InvalidInput: The call names no workspace or no thread. Further errors as `request` raises.
+
+        Example:
+            >>> answering = StateGraph(State).add_node("model", nodes.model(model))
+        """
+
+        def call(state: Any) -> dict[str, Any]:
+            request = self.request(state)
+            return self._answered(request, model.invoke(request.messages))
+
+        async def acall(state: Any) -> dict[str, Any]:
+            request = await self.arequest(state)
+            return self._answered(request, await model.ainvoke(request.messages))
+
+        return RunnableLambda(call, acall, name="model")
+
+    def request(self, state: object, *, workspace_id: str | None = None, thread_id: str | None = None) -> Request:
+        """
+        Put the current state into the messages of one request; for nodes that call their model themselves.
+
+        Neither the state nor its messages are changed. Within a run every call gives the same block.
+
+        Args:
+            state: The graph's state, or a list of messages.
+            workspace_id: Where neither the runtime context nor the configuration names it.
+            thread_id: Where the configuration does not name it.
+
+        Raises:
+            InvalidInput: No workspace or thread is named, or the state holds no messages.
+            WorkspaceNotFound: The workspace has neither a row nor a log.
+            ThreadBoundElsewhere: The thread belongs to another workspace.
+            ReplicaBehind: The database has not reached the cursor.
+            DatabaseUnavailable: The database is away or stayed busy.
+
+        Example:
+            >>> def call_model(state: State) -> dict:
+            ...     request = nodes.request(state)
+            ...     return {"messages": [model.invoke(request.messages)], **request.delivered}
+        """
+        call = self._call(state, workspace_id, thread_id)
+        reading = self._readings.get(call.run, call.turn)
+        if reading is None or self._wrote(reading, call):
+            batch = self._log.read_batch(call.workspace_id, call.thread_id, **self._wanted(call))
+            reading = self._kept(call, batch, reading)
+        return self._request(call, reading)
+
+    async def arequest(
+        self, state: object, *, workspace_id: str | None = None, thread_id: str | None = None
+    ) -> Request:
+        """Async twin of `request`."""
+        call = self._call(state, workspace_id, thread_id)
+        reading = self._readings.get(call.run, call.turn)
+        if reading is None or await self._awrote(reading, call):
+            batch = await self._log.aread_batch(call.workspace_id, call.thread_id, **self._wanted(call))
+            reading = self._kept(call, batch, reading)
+        return self._request(call, reading)
+
+    def nominate(self, state: object) -> dict[str, Any]:
+        """
+        Nominate the cursor for what this turn's model was given: the last node of a graph, sync or async.
+
+        A node before it that checks the answer, and raises or leads past it, keeps the cursor where it is.
+        Without a model call in this turn nothing is nominated.
+
+        Raises:
+            InvalidInput: The state holds something else under abreast's keys.
+
+        Example:
+            >>> ending = StateGraph(State).add_node("nominate", nodes.nominate)
+        """
+        given = noted(state, DELIVERED, self._scope)
+        if given is None:
+            return {}
+        cursor, turn = given
+        now = turn_of(messages_of(state, self._messages_key))
+        if turn != now and not self._readings.has(_run_key(ambient(), cursor.workspace_id, cursor.thread_id)):
+            return {}
+        return nominated(cursor, now)
+
+    def confirm_finished(self, graph: Graph, config: RunnableConfig) -> bool:
+        """
+        Move the cursor to what was nominated, if the graph has finished; call it when `invoke` has returned.
+
+        Nothing moves while a node is left to run, an interrupt waits or an error stands in the checkpoint.
+        Safe to repeat, and for a graph that nominated nothing.
+
+        Args:
+            graph: The compiled graph, with its checkpointer.
+            config: The config of the run.
+
+        Returns:
+            Whether the cursor moved.
+
+        Raises:
+            InvalidInput: The config names no thread, or the state holds something else under abreast's keys.
+            CursorRefused: The log was reset meanwhile.
+            DatabaseUnavailable: The database is away or stayed busy; the next run is given the same changes.
+
+        Example:
+            >>> result = graph.invoke({"messages": [("user", "And now?")]}, config)
+            >>> nodes.confirm_finished(graph, config)
+            False
+        """
+        cursor = self._finished(graph.get_state(_newest(config)))
+        return cursor is not None and self._log.confirm(cursor)
+
+    async def aconfirm_finished(self, graph: Graph, config: RunnableConfig) -> bool:
+        """Async twin of `confirm_finished`."""
+        cursor = self._finished(await graph.aget_state(_newest(config)))
+        return cursor is not None and await self._log.aconfirm(cursor)
+
+    def confirm_result(self, result: object) -> bool:
+        """
+        Move the cursor to what was nominated in a run without checkpointer; raises as `confirm_finished`.
+
+        Args:
+            result: What `invoke` returned.
+
+        Returns:
+            Whether the cursor moved.
+
+        Example:
+            >>> graph = builder.compile()
+            >>> result = graph.invoke({"messages": [("user", "When do I move in?")]}, config)
+            >>> nodes.confirm_result(result)
+            False
+        """
+        cursor = self._nominated(result)
+        return cursor is not None and self._log.confirm(cursor)
+
+    async def aconfirm_result(self, result: object) -> bool:
+        """Async twin of `confirm_result`."""
+        cursor = self._nominated(result)
+        return cursor is not None and await self._log.aconfirm(cursor)
+
+    def _call(self, state: object, workspace_id: str | None, thread_id: str | None) -> _Call:
+        around = ambient()
+        messages = messages_of(state, self._messages_key)
+        nomination = noted(state, NOMINATED, self._scope)
+        given = noted(state, DELIVERED, self._scope)
+        # On resume the runtime context can be missing: the thread stays in the workspace it was read from.
+        before = (nomination or given or (None, ""))[0]
+        workspace = workspace_id or around.workspace_id or (before and before.workspace_id)
+        thread = thread_id or around.thread_id
+        if not workspace:
+            raise InvalidInput("workspace_id", "is missing", 'pass context={"workspace_id": …} to the graph')
+        if not thread:
+            raise InvalidInput("thread_id", "is missing", 'pass config={"configurable": {"thread_id": …}}')
+        return _Call(
+            workspace_id=workspace,
+            thread_id=thread,
+            run=_run_key(around, workspace, thread),
+            around=around,
+            messages=messages,
+            turn=turn_of(messages),
+            cursor=nomination and nomination[0],
+            has_history=has_history(state, messages),
+        )
+
+    def _wanted(self, call: _Call) -> dict[str, Any]:
+        return {
+            "scope": self._scope,
+            "checkpoint_cursor": call.cursor,
+            "has_history": call.has_history,
+            "viewer": self._viewer and self._viewer(call.around.context),
+            "limit": self._limit,
+        }
+
+    def _wrote(self, reading: Reading, call: _Call) -> bool:
+        """Say whether the thread itself has written since a reading: its own tools did."""
+        if not reading.precedes_tools(call.messages):
+            return False
+        self._log.number(call.workspace_id)
+        events = self._log.changes(call.workspace_id, after=reading.batch.head, limit=_LOOKED_AT)
+        return _hold_own(events, call.thread_id)
+
+    async def _awrote(self, reading: Reading, call: _Call) -> bool:
+        if not reading.precedes_tools(call.messages):
+            return False
+        await self._log.anumber(call.workspace_id)
+        events = await self._log.achanges(call.workspace_id, after=reading.batch.head, limit=_LOOKED_AT)
+        return _hold_own(events, call.thread_id)
+
+    def _kept(self, call: _Call, batch: Batch, instead_of: Reading | None) -> Reading:
+        messages = call.messages
+        reading = Reading(
+            run=call.around.run,
+            turn=call.turn,
+            batch=batch,
+            block=self._render(batch, self._log.entities),
+            count=len(messages),
+            last_id=id_of(messages[-1]) if messages else None,
+        )
+        return self._readings.keep(call.run, reading, instead_of=instead_of)
+
+    def _request(self, call: _Call, reading: Reading) -> Request:
+        plain = bool(call.messages) and all(isinstance(message, dict) for message in call.messages)
+        make = SystemMessage if self._placement == "system" else HumanMessage
+        messages = place(
+            call.messages,
+            reading.block,
+            self._placement,
+            make=None if plain else make,
+            read_at=reading.known(call.messages),
+        )
+        return Request(messages, reading.batch, reading.block, delivered(reading.batch, call.turn))
+
+    def _answered(self, request: Request, answer: object) -> dict[str, Any]:
+        return {self._messages_key: [answer], **request.delivered}
+
+    def _finished(self, state: StateSnapshot) -> Cursor | None:
+        if state.next or state.interrupts or any(task.error for task in state.tasks):
+            return None
+        return self._nominated(state.values)
+
+    def _nominated(self, state: object) -> Cursor | None:
+        nomination = noted(state, NOMINATED, self._scope)
+        if nomination is None or value_of(state, "__interrupt__"):
+            return None
+        cursor, turn = nomination
+        self._readings.drop(cursor.thread_id)
+        # A nomination of an earlier turn whose run failed afterwards is not this run's to confirm.
+        return cursor if turn == turn_of(messages_of(state, self._messages_key)) else None
+
+
+def _run_key(around: Ambient, workspace_id: str, thread_id: str) -> RunKey | None:
+    return None if around.run is None else (id(around.run), around.graph, workspace_id, thread_id)
+
+
+def _hold_own(events: Sequence[Event], thread_id: str) -> bool:
+    """Say whether a thread wrote one of the events, or could have written one that is not among them."""
+    return len(events) == _LOOKED_AT or any(event.source_thread_id == thread_id for event in events)
+
+
+def _newest(config: RunnableConfig) -> RunnableConfig:
+    """Name the thread alone: a config that a fork began with names the checkpoint it began from."""
+    configurable = config.get("configurable", {})
+    if not configurable.get("thread_id"):
+        raise InvalidInput("thread_id", "is missing", 'pass config={"configurable": {"thread_id": …}}')
+    of_thread = {key: value for key, value in configurable.items() if key not in _OF_ONE_RUN}
+    return cast("RunnableConfig", {"configurable": of_thread})

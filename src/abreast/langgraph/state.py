@@ -1,0 +1,139 @@
+"""What a graph's state keeps of a conversation: cursors, as JSON, never rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypedDict, cast
+
+from abreast.errors import InvalidInput
+from abreast.model.cursor import Cursor
+from abreast.prompt.messages import is_summary, role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.types import StateSnapshot
+
+    from abreast.model.batch import Batch
+
+DELIVERED: Final = "_abreast_delivered"
+NOMINATED: Final = "_abreast_cursor"
+
+
+def _joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    return {**old, **new}
+
+
+class Graph(Protocol):
+    """A compiled graph, as far as its state is asked for."""
+
+    def get_state(self, config: RunnableConfig) -> StateSnapshot:
+        """Give the state a thread is in."""
+        ...
+
+    async def aget_state(self, config: RunnableConfig) -> StateSnapshot:
+        """Give the state a thread is in."""
+        ...
+
+
+class CursorState(TypedDict, total=False):
+    """
+    The part of a graph's state that abreast needs; inherit from it.
+
+    Holds, by scope, what the model was given (`_abreast_delivered`) and what is to count once the run has
+    finished (`_abreast_cursor`), both as JSON. It is stored, forked and travels in time with the messages.
+
+    Example:
+        >>> class State(CursorState):
+        ...     messages: Annotated[list[AnyMessage], add_messages]
+    """
+
+    _abreast_delivered: Annotated[dict[str, Any], _joined]
+    _abreast_cursor: Annotated[dict[str, Any], _joined]
+
+
+def delivered(batch: Batch, turn: str) -> dict[str, Any]:
+    """Build the update that notes what a model was given in a turn."""
+    return {DELIVERED: _note(batch.cursor_after, turn)}
+
+
+def nominated(cursor: Cursor, turn: str) -> dict[str, Any]:
+    """Build the update that nominates a cursor at the end of a turn."""
+    return {NOMINATED: _note(cursor, turn)}
+
+
+def noted(state: object, key: str, scope: str) -> tuple[Cursor, str] | None:
+    """
+    Give the cursor that a state holds for a scope and the turn it belongs to, or None.
+
+    Raises:
+        InvalidInput: The state holds something else there.
+    """
+    notes = cast("dict[str, dict[str, Any]]", value_of(state, key) or {})
+    if scope not in notes:
+        return None
+    if set(notes[scope]) != {"cursor", "turn"}:
+        raise InvalidInput(key, "is not what abreast put there", "leave this key of the state to abreast")
+    return Cursor.from_json(notes[scope]["cursor"]), str(notes[scope]["turn"])
+
+
+def value_of(state: object, key: str) -> Any:
+    """Give one value of a state, which is a mapping or an object; None where it has none."""
+    if isinstance(state, Mapping):
+        return cast("Mapping[str, Any]", state).get(key)
+    return getattr(state, key, None)
+
+
+def messages_of(state: object, key: str) -> list[Any]:
+    """
+    Give the messages of a state, or the messages themselves where these were passed.
+
+    Raises:
+        InvalidInput: There are none.
+    """
+    found = cast("Any", state) if isinstance(state, list) else value_of(state, key)
+    if not isinstance(found, (list, tuple)):
+        raise InvalidInput(
+            "state", f"holds no messages under {key!r}", "pass the key to WorkspaceNodes(messages_key=...)"
+        )
+    return list(cast("Sequence[Any]", found))
+
+
+def turn_of(messages: Sequence[Any]) -> str:
+    """Name a turn by its user message: the same on resume, another one with the next input."""
+    users = _users(messages)
+    return str((users and id_of(messages[users[-1]])) or f"#{len(users)}")
+
+
+def id_of(message: Any) -> str | None:
+    """Give the id of a message, or None."""
+    found = value_of(message, "id")
+    return found if isinstance(found, str) else None
+
+
+def has_history(state: object, messages: Sequence[Any]) -> bool:
+    """
+    Say whether the model has spoken in this conversation before: what users say is no history.
+
+    Neither is what it said in this turn, if abreast was there.
+    """
+    turn, users = turn_of(messages), _users(messages)
+    notes = cast("dict[str, dict[str, Any]]", value_of(state, DELIVERED) or {})
+    if users and any(note.get("turn") == turn for note in notes.values()):
+        messages = messages[: users[-1]]
+    return any(role_of(message) in ("assistant", "tool") or is_summary(message) for message in messages)
+
+
+def has_tool_results(messages: Sequence[Any]) -> bool:
+    """Say whether results of tools are among messages."""
+    return any(role_of(message) == "tool" for message in messages)
+
+
+def _users(messages: Sequence[Any]) -> list[int]:
+    """Give the places of what users say."""
+    return [place for place, message in enumerate(messages) if role_of(message) == "user" and not is_summary(message)]
+
+
+def _note(cursor: Cursor, turn: str) -> dict[str, Any]:
+    return {cursor.scope: {"cursor": cursor.to_json(), "turn": turn}}

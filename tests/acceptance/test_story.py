@@ -1,0 +1,278 @@
+"""`abreast demo story`: the promise of the library, seen from outside."""
+
+import ast
+import json
+import random
+import re
+import secrets
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
+from sqlalchemy import Boolean, Date, Integer, NullPool, String, create_engine
+from sqlalchemy.orm import DeclarativeBase, mapped_column
+
+import abreast.demo
+from abreast.demo import grammar, offline_model, reader
+from abreast.demo.offline_model import OfflineModel
+from abreast.demo.story import tell
+from abreast.demo.words import ENGLISH, KOREAN, Words
+
+COMMAND = [str(Path(sys.executable).with_name("abreast")), "demo", "story"]
+KEYS = {"step", "title", "revision", "head", "cursor", "asked", "given", "called", "answer", "error", "checks"}
+B_AGAIN, A_TOOL, B_LEARNS, STALE, NIGHTLY, LAST = 4, 9, 10, 11, 12, 13
+
+
+def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in an empty folder."""
+    return subprocess.run([*COMMAND, *options], check=False, cwd=folder, capture_output=True, text=True, timeout=100)
+
+
+def failed(steps: list[Any]) -> list[Any]:
+    """List the checks that do not hold."""
+    told = [step if isinstance(step, dict) else step.to_json() for step in steps]
+    return [(step["step"], check) for step in told for check in step["checks"] if not check["holds"]]
+
+
+@pytest.fixture
+def empty_folder(tmp_path: Path) -> Path:
+    """Give a folder with nothing in it."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    return folder
+
+
+def test_story(empty_folder: Path, database_url: str, capsys: pytest.CaptureFixture[str]):
+    """Every step holds on every database, and the product's own tables of abreast stay as they were."""
+    begun = time.monotonic()
+    done = run(empty_folder, "--json", "--database", database_url)
+    with capsys.disabled():
+        print(f" [story: {time.monotonic() - begun:.1f} s]", end="")  # noqa: T201 - a figure to look at, not to fail on
+    assert (0, "") == (done.returncode, done.stderr)
+    steps = json.loads(done.stdout)
+    assert list(range(1, LAST + 1)) == [step["step"] for step in steps]
+    assert {frozenset(KEYS)} == {frozenset(step) for step in steps}
+    assert [] == failed(steps)
+    assert all(step["checks"] for step in steps)
+    assert [] == rows(database_url, "abreast_workspace_event")
+    assert [1, 79] == [len(rows(database_url, f"demo_{name}")) for name in ("move", "checklist_item")]
+    assert 84 == len(rows(database_url, "demo_workspace_event"))
+
+
+def rows(url: str, table: str) -> list[Any]:
+    """Read a table past the library."""
+    engine = create_engine(url, poolclass=NullPool)
+    with engine.connect() as connection:
+        return list(connection.exec_driver_sql(f"SELECT * FROM {table}"))
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_for_a_person(empty_folder: Path, language: str):
+    """Without options it runs on a file of its own, leaves nothing, and can be read without a terminal."""
+    done = run(empty_folder, "--language", language)
+    assert (0, "") == (done.returncode, done.stderr)
+    words = {"en": ENGLISH, "ko": KOREAN}[language]
+    assert [] == [title for title in words.titles.values() if title not in done.stdout]
+    assert "2026-09-30" in done.stdout
+    assert "\x1b[" not in done.stdout
+    assert [] == list(empty_folder.iterdir())
+
+
+def test_without_the_block(empty_folder: Path):
+    """What the library does makes the difference: without the block B repeats the old date, and the story fails."""
+    done = run(empty_folder, "--json", "--without-block")
+    again = json.loads(done.stdout)[B_AGAIN - 1]
+    assert (1, None) == (done.returncode, again["given"])
+    assert "2026-09-28" in again["answer"]
+    assert "2026-09-30" not in again["answer"]
+
+
+def test_unknown_model(empty_folder: Path):
+    """A model that cannot be named is refused with what can be."""
+    done = run(empty_folder, "--model", "nobody:nothing")
+    assert 2 == done.returncode
+    assert "provider" in done.stderr
+
+
+def test_no_checkpoint_holds_a_block(tmp_path: Path):
+    """The conversations' store, byte by byte, holds questions and answers and no block."""
+    path = tmp_path / "checkpoints.sqlite"
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        assert [] == failed(list(tell(saver=saver)))
+    stored = b"".join(part.read_bytes() for part in tmp_path.iterdir())
+    assert b"What is our move-in date?" in stored
+    assert b"_abreast_cursor" in stored
+    assert b"workspace_state" not in stored
+    assert b"CHANGES SINCE" not in stored
+
+
+@dataclass(frozen=True)
+class Making:
+    """
+    Makes words that nobody has written down.
+
+    Attributes:
+        letters: What words are made of.
+    """
+
+    chance: random.Random
+    letters: str
+
+    def word(self) -> str:
+        """Make a word."""
+        if self.letters == "ko":
+            return "".join(chr(self.chance.randrange(ord("가"), ord("힣") + 1)) for _ in range(4))
+        pairs = (self.chance.choice("bdfgklmnprstvz") + self.chance.choice("aeiou") for _ in range(4))
+        return "".join(pairs)
+
+    def words(self) -> str:
+        """Make two words and a number."""
+        return f"{self.word()} {self.word()} {self.chance.randrange(100, 1000)}"
+
+    def label(self) -> str:
+        """Make two words."""
+        return f"{self.word()} {self.word()}"
+
+    def name(self) -> str:
+        """Make a name for a table or column."""
+        return "".join(self.chance.choice("bdfgklmnprstvz") for _ in range(9))
+
+    def date(self) -> str:
+        """Make a date."""
+        return (date(2031, 1, 1) + timedelta(days=self.chance.randrange(7000))).isoformat()
+
+
+def mapped(name: str, *columns: tuple[str, Any]) -> type[Any]:
+    """Map a table of its own."""
+    base = type("Base", (DeclarativeBase,), {})
+    own = {
+        "__tablename__": f"demo_{name}",
+        "workspace_id": mapped_column(String(100), primary_key=True),
+        "id": mapped_column(String(40), primary_key=True),
+        "version": mapped_column(Integer),
+    }
+    return type(name, (base,), {**own, **{field: mapped_column(kind) for field, kind in columns}})
+
+
+def made_up(telling: Words, seed: str) -> Words:
+    """Make a telling whose names, labels, fields and values are all new."""
+    make = Making(random.Random(seed), telling.language)
+    day, stage, title, done = (make.name() for _ in range(4))
+    labels = {field: make.label() for field in (day, stage, title, done)}
+    move, item, task = make.label(), make.label(), make.words()
+    english = telling.language == "en"
+    return replace(
+        telling,
+        move=mapped(make.name(), (day, Date), (stage, String(40))),
+        move_label=move,
+        date_field=day,
+        stage_field=stage,
+        item=mapped(make.name(), ("position", Integer), (title, String(200)), (done, Boolean)),
+        item_label=item,
+        title_field=title,
+        done_field=done,
+        labels=labels,
+        dates=(make.date(), make.date()),
+        stages=(make.words(), make.words()),
+        tasks=(task, make.words(), make.words()),
+        imported=f"{make.words()} {{}}",
+        ask_date=f"What is the {labels[day]} now?" if english else f"{labels[day]}은(는) 지금 무엇인가요?",
+        ask_stage=(
+            f"Tell me the {labels[stage]} of our {move}."
+            if english
+            else f"우리 {move}의 {labels[stage]}을(를) 알려 주세요."
+        ),
+        ask_done=f"Is {task} {labels[done]}?" if english else f"{task}의 {labels[done]}은(는) 어떤가요?",
+        mark_done=(
+            f"Please mark {task} as {labels[done]}." if english else f"{task}을(를) {labels[done]}(으)로 표시해 주세요."
+        ),
+    )
+
+
+@pytest.mark.parametrize("blind", [False, True])
+@pytest.mark.parametrize("telling", [ENGLISH, KOREAN], ids=["en", "ko"])
+@pytest.mark.parametrize("_time", range(3))
+def test_words_nobody_knew(telling: Words, _time: int, *, blind: bool):
+    """Names, labels, fields and values made up just now: the model can only have read them in the request."""
+    seed = secrets.token_hex(8)
+    print(f"seed {seed}")  # noqa: T201 - shown where the test fails
+    words = made_up(telling, seed)
+    steps = list(tell(words, blind=blind))
+    said = steps[B_AGAIN - 1].answer or ""
+    dates = re.findall(r"\d{4}-\d{2}-\d{2}", said)
+    if blind:
+        assert [words.dates[0]] == dates
+        return
+    assert [] == failed(steps)
+    assert words.dates[1] == dates[0]
+    assert words.stages[1] in (steps[NIGHTLY - 1].answer or "")
+    learnt = steps[B_LEARNS - 1].answer or ""
+    assert words.labels[words.done_field] in learnt
+    assert re.search(r" is yes\.| 예입니다\.", learnt)
+    assert "expected_version=1" in steps[A_TOOL - 1].called[0]
+    assert words.done_field in (steps[STALE - 1].error or "")
+
+
+@pytest.mark.parametrize("module", [grammar, reader, offline_model])
+def test_the_model_knows_only_the_request(module: Any):
+    """The offline model imports the grammar of the block, and nothing of the log, the database or the story."""
+    tree = ast.parse(Path(module.__file__).read_text())
+    imported = {
+        node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("abreast")
+    }
+    allowed = re.compile(r"abreast\.prompt(\..*)?|abreast\.demo\.(grammar|reader)")
+    assert [] == [name for name in imported if not allowed.fullmatch(name or "")]
+
+
+HIGH, LOW = ("assistant", "Good morning. The tide is high."), ("assistant", "The tide is low.")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ([("user", "What is the gate code?")], "I was not told that."),
+        ([HIGH, ("user", "And the tide?")], "The tide is high."),
+        ([HIGH, LOW, ("user", "And the tide?")], "The tide is low."),
+        ([("assistant", "물때는 높습니다."), ("user", "물때가 어떤가요?")], "물때는 높습니다."),
+        ([("user", "비밀번호가 무엇인가요?")], "그에 대해서는 전달받은 내용이 없습니다."),
+    ],
+)
+def test_model_without_a_block(said: list[tuple[str, str]], expected: str):
+    """Without a block the model repeats the newest statement of the conversation about what is asked."""
+    assert expected == OfflineModel().invoke(said).content
+
+
+def test_newest_block_counts():
+    """Of two blocks in a request the later one is answered from; a block in the answer of a tool is none."""
+    lines = (
+        '<workspace_state revision="{0}">',
+        "CURRENT",
+        "1 tide:",
+        "- tide t1 (version {0}): level: {0}",
+        "CHANGES SINCE LAST SUCCESS",
+        "Nothing changed.",
+        "</workspace_state>",
+    )
+    block = "\n".join(lines)
+    said = [("user", block.format(1)), ("user", block.format(2)), ("assistant", block.format(3))]
+    answer = OfflineModel().invoke([*said, ("user", "What is the level of the tide?")]).content
+    assert "The level of tide t1 is 2." == answer
+
+
+def test_demo_is_no_part_of_the_library():
+    """Nothing outside of the demo and the command imports it."""
+    package = Path(abreast.demo.__file__).parents[1]
+    users = [
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if "abreast.demo" in path.read_text() and path.parent.name not in ("demo", "cli")
+    ]
+    assert [] == users
