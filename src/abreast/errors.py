@@ -233,6 +233,58 @@ class ThreadBoundElsewhere(AbreastError):
         self.workspace_id = workspace_id
 
 
+class ThreadBusy(Conflict):
+    """
+    A thread is being run by somebody else.
+
+    Attributes:
+        thread_id: The thread.
+        run_id: The run that holds it.
+    """
+
+    def __init__(self, thread_id: str, run_id: str) -> None:
+        super().__init__(
+            f"thread {thread_id!r}",
+            "nobody running it",
+            f"run {run_id!r}",
+            'wait until it has ended, or bind with on_busy="queue" or "interrupt"',
+        )
+        self.thread_id = thread_id
+        self.run_id = run_id
+
+
+class LeaseLost(Conflict):
+    """
+    A later run has taken the thread over; nothing of this transaction was stored.
+
+    Attributes:
+        thread_id: The thread.
+        fence: The fence this run had.
+    """
+
+    def __init__(self, thread_id: str, fence: int) -> None:
+        super().__init__(
+            f"lease of thread {thread_id!r}",
+            f"fence {fence}",
+            "a later one",
+            "end this run; the later one has read the thread and goes on from there",
+        )
+        self.thread_id = thread_id
+        self.fence = fence
+
+
+class RunStopped(AbreastError):
+    """A run was asked to make room for a newer message and ended."""
+
+    def __init__(self, thread_id: str, asked_by: str) -> None:
+        super().__init__(
+            f"the run of thread {thread_id!r} was stopped by run {asked_by!r}; "
+            "its message is stored, the newer run answers it"
+        )
+        self.thread_id = thread_id
+        self.asked_by = asked_by
+
+
 class CursorRefused(AbreastError):
     """A cursor was confirmed that the log never delivered or that belongs to another epoch."""
 

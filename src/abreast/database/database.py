@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from abreast.database.attempts import Attempts
 from abreast.database.engines import Engines
 from abreast.errors import InvalidDatabase
+from abreast.model.backoff import polling
 from abreast.sql.dialects import dialect_named
 from abreast.sql.tables import DEFAULT_PREFIX, Tables, define_tables
 
@@ -148,6 +149,44 @@ class Database:
         """Async twin of `run_while`."""
         while await self.arun(step, *args, **kwargs):
             pass
+
+    def poll(
+        self,
+        step: Callable[Concatenate[Connection, P], T | None],
+        timeout: float,
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T | None:
+        """
+        Run a step in transactions of its own until it gives something; None after `timeout` seconds.
+
+        Raises as `run`. Between two attempts it waits 50 ms, and up to 500 ms as time goes by.
+        """
+        delays = polling(timeout, now=time.monotonic)
+        while True:
+            result = self.run(step, *args, **kwargs)
+            delay = None if result is not None else next(delays, None)
+            if delay is None:
+                return result
+            time.sleep(delay)
+
+    async def apoll(
+        self,
+        step: Callable[Concatenate[Connection, P], T | None],
+        timeout: float,  # noqa: ASYNC109 - the twin's argument
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T | None:
+        """Async twin of `poll`."""
+        delays = polling(timeout, now=time.monotonic)
+        while True:
+            result = await self.arun(step, *args, **kwargs)
+            delay = None if result is not None else next(delays, None)
+            if delay is None:
+                return result
+            await asyncio.sleep(delay)
 
     def read_or_prepare(
         self,

@@ -23,3 +23,17 @@ def backoff(attempts: int, *, first: float, most: float, jitter: Callable[[], fl
     for _ in range(attempts - 1):
         yield min(delay, most) * jitter()
         delay *= 2
+
+
+def polling(timeout: float, *, now: Callable[[], float]) -> Iterator[float]:
+    """
+    Yield the seconds to wait between looks at something, a twentieth of what has passed, until `timeout`.
+
+    Example:
+        >>> clock = iter([0.0, 0.1, 4.0, 11.0])
+        >>> list(polling(10, now=lambda: next(clock)))
+        [0.05, 0.2]
+    """
+    began = now()
+    while (passed := now() - began) < timeout:
+        yield min(max(0.05, passed / 20), 0.5, timeout - passed)

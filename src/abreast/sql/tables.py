@@ -26,6 +26,9 @@ class Tables:
         entity_version: Versions of rows whose table has no version column.
         thread: Which workspace a thread belongs to.
         thread_cursor: The last revision a thread has processed.
+        thread_lease: Who may run a thread, and until when.
+        thread_waiter: Who waits for a thread, in order.
+        run: What each run was given and how it ended.
     """
 
     metadata: MetaData
@@ -37,6 +40,9 @@ class Tables:
     entity_version: Table
     thread: Table
     thread_cursor: Table
+    thread_lease: Table
+    thread_waiter: Table
+    run: Table
 
 
 @cache
@@ -95,6 +101,38 @@ def define_tables(prefix: str = DEFAULT_PREFIX) -> Tables:
             Column("revision", BigInteger, nullable=False),
             Column("mark", KeyText(32), nullable=False),
             Column("moved_at", Micros, nullable=False),
+        ),
+        thread_lease=Table(
+            f"{prefix}thread_lease",
+            metadata,
+            Column("thread_id", KeyText(), primary_key=True),
+            Column("fence", BigInteger, nullable=False),
+            Column("run_id", KeyText(), nullable=False),
+            Column("expires_at", Micros, nullable=False),
+            Column("stop_asked_by", KeyText()),
+            Column("last_ticket", BigInteger, nullable=False),
+        ),
+        thread_waiter=Table(
+            f"{prefix}thread_waiter",
+            metadata,
+            Column("thread_id", KeyText(), primary_key=True),
+            Column("ticket", BigInteger, primary_key=True),
+            Column("run_id", KeyText(), nullable=False),
+            Column("expires_at", Micros, nullable=False),
+        ),
+        run=Table(
+            f"{prefix}run",
+            metadata,
+            Column("thread_id", KeyText(), primary_key=True),
+            Column("run_id", KeyText(), primary_key=True),
+            Column("workspace_id", KeyText(), nullable=False),
+            Column("fence", BigInteger, nullable=False),
+            Column("started_at", Micros, nullable=False),
+            Column("ended_at", Micros),
+            Column("outcome", KeyText(16), nullable=False),
+            Column("since", JsonText),
+            Column("given", JsonText),
+            Column("nominated", JsonText),
         ),
     )
 

@@ -10,7 +10,7 @@ from abreast.errors import InvalidDatabase
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -41,6 +41,10 @@ class Dialect(Protocol):
 
     def prepare(self, engine: Engine, *, lock_timeout: float | None) -> None:
         """Install what each new connection and transaction of an engine of ours needs."""
+        ...
+
+    def clock(self) -> ColumnElement[int]:
+        """Build the database's own time in UTC microseconds, as of the statement and not the transaction."""
         ...
 
     def insert_missing(self, table: Table, values: Mapping[str, Any]) -> Insert:

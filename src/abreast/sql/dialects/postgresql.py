@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import event, text
+from sqlalchemy import BigInteger, event, literal_column, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -44,6 +44,10 @@ class PostgresqlDialect:
             cursor.execute(f"SET lock_timeout = {int(lock_timeout * 1000)}")
             cursor.close()
             dbapi_connection.commit()
+
+    def clock(self) -> ColumnElement[int]:
+        """Build the server's wall clock; now() would be the transaction's beginning."""
+        return literal_column("CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)", BigInteger)
 
     def insert_missing(self, table: Table, values: Mapping[str, Any]) -> Insert:
         """Insert a row unless its key is there."""
