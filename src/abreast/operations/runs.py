@@ -78,9 +78,7 @@ def failures_since_success(connection: Connection, tables: Tables, thread_id: st
     row = tables.run
     of_thread = row.c.thread_id == thread_id
     last_success = select(func.max(row.c.fence)).where(of_thread, row.c.outcome == "succeeded").scalar_subquery()
-    failed = and_(
-        of_thread, row.c.outcome.in_(("failed", "lost")), row.c.fence > func.coalesce(last_success, 0)
-    )
+    failed = and_(of_thread, row.c.outcome.in_(("failed", "lost")), row.c.fence > func.coalesce(last_success, 0))
     return int(connection.execute(select(func.count()).select_from(row).where(failed)).scalar_one())
 
 

@@ -29,9 +29,7 @@ def line_up(connection: Connection, tables: Tables, thread_id: str, run_id: str,
     connection.execute(update(lease).where(of_thread).values(last_ticket=lease.c.last_ticket + 1))
     ticket = int(connection.execute(select(lease.c.last_ticket).where(of_thread)).scalar_one())
     expires_at = dialect_of(connection).clock() + micros
-    connection.execute(
-        insert(waiter).values(thread_id=thread_id, ticket=ticket, run_id=run_id, expires_at=expires_at)
-    )
+    connection.execute(insert(waiter).values(thread_id=thread_id, ticket=ticket, run_id=run_id, expires_at=expires_at))
     return ticket
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import uuid_utils
 
 from abreast.errors import InvalidInput, ThreadBusy
-from abreast.operations import batches, cursors, leases, runs, waiters
+from abreast.operations import cursors, leases, runs, waiters
 from abreast.operations.runs import RunKey
 from abreast.runs.heartbeat import Heartbeat
 from abreast.runs.run import Run
@@ -156,11 +156,13 @@ class Runs:
         if entry.workspace_id is None:
             if bound is None:
                 raise InvalidInput(
-                    "workspace_id", f"is missing, and thread {thread_id!r} is not bound yet", "name it in the run's context"
+                    "workspace_id",
+                    f"is missing, and thread {thread_id!r} is not bound yet",
+                    "name it in the run's context",
                 )
             return bound
         if bound != entry.workspace_id:
-            self.log.bind_thread_on(connection, entry.workspace_id, thread_id)
+            self.log.steps.bind_thread(connection, entry.workspace_id, thread_id)
         return entry.workspace_id
 
     def _line_up(self, connection: Connection, entry: _Entry) -> int:
@@ -183,16 +185,16 @@ class Runs:
         self._heartbeat.remove(run)
 
     def _end(self, connection: Connection, run: Run, outcome: Outcome) -> None:
-        tables, nominated = self.log.database.tables, run.nominated
+        tables, nominated, batch = self.log.database.tables, run.nominated, run.batch
         if outcome == "succeeded" and nominated is not None:
-            self.log.confirm_on(connection, nominated)
+            self.log.steps.confirm(connection, nominated)
         runs.end(
             connection,
             tables,
             run.key,
             outcome,
-            since=run.batch and run.batch.since,
-            given=run.batch and run.batch.cursor_after,
+            since=None if batch is None else batch.since,
+            given=None if batch is None else batch.cursor_after,
             nominated=nominated,
         )
         leases.release(connection, tables, run.lease)

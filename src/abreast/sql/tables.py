@@ -116,7 +116,7 @@ def define_tables(prefix: str = DEFAULT_PREFIX) -> Tables:
             f"{prefix}thread_waiter",
             metadata,
             Column("thread_id", KeyText(), primary_key=True),
-            Column("ticket", BigInteger, primary_key=True),
+            Column("ticket", BigInteger, primary_key=True, autoincrement=False),
             Column("run_id", KeyText(), nullable=False),
             Column("expires_at", Micros, nullable=False),
         ),

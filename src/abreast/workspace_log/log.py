@@ -47,7 +47,7 @@ class WorkspaceLog:
     def __init__(self, database: Database, entities: Iterable[Entity]) -> None:
         self.database = database
         self.entities = tuple(entities)
-        self._steps = Steps(database.tables, Catalog(self.entities))
+        self.steps = Steps(database.tables, Catalog(self.entities))
 
     def write(
         self,
@@ -112,11 +112,11 @@ class WorkspaceLog:
 
     def open_workspace(self, workspace_id: str) -> None:
         """Begin the log of a workspace that has no row yet; safe to repeat."""
-        self.database.run(self._steps.open_workspace, check_id("workspace_id", workspace_id))
+        self.database.run(self.steps.open_workspace, check_id("workspace_id", workspace_id))
 
     async def aopen_workspace(self, workspace_id: str) -> None:
         """Async twin of `open_workspace`."""
-        await self.database.arun(self._steps.open_workspace, check_id("workspace_id", workspace_id))
+        await self.database.arun(self.steps.open_workspace, check_id("workspace_id", workspace_id))
 
     def open_thread(self, workspace_id: str, thread_id: str, *, scope: str = "") -> Cursor:
         """
@@ -131,11 +131,11 @@ class WorkspaceLog:
             WorkspaceNotFound: The workspace has neither a row nor a log.
             ThreadBoundElsewhere: The thread belongs to another workspace.
         """
-        return self.database.run(self._steps.open_thread, batch_request(workspace_id, thread_id, scope))
+        return self.database.run(self.steps.open_thread, batch_request(workspace_id, thread_id, scope))
 
     async def aopen_thread(self, workspace_id: str, thread_id: str, *, scope: str = "") -> Cursor:
         """Async twin of `open_thread`."""
-        return await self.database.arun(self._steps.open_thread, batch_request(workspace_id, thread_id, scope))
+        return await self.database.arun(self.steps.open_thread, batch_request(workspace_id, thread_id, scope))
 
     def read_batch(  # noqa: PLR0913 - each bound has a name of its own
         self,
@@ -182,7 +182,7 @@ class WorkspaceLog:
             max_bytes=max_bytes,
             max_runs=max_runs,
         )
-        return self.database.read_or_prepare(self._steps.read_batch, self._steps.prepare, request)
+        return self.database.read_or_prepare(self.steps.read_batch, self.steps.prepare, request)
 
     async def aread_batch(  # noqa: PLR0913 - as above
         self,
@@ -209,7 +209,7 @@ class WorkspaceLog:
             max_bytes=max_bytes,
             max_runs=max_runs,
         )
-        return await self.database.aread_or_prepare(self._steps.read_batch, self._steps.prepare, request)
+        return await self.database.aread_or_prepare(self.steps.read_batch, self.steps.prepare, request)
 
     def confirm(self, delivered: Batch | Cursor) -> bool:
         """
@@ -227,27 +227,27 @@ class WorkspaceLog:
             CursorRefused: The log was reset meanwhile, or never delivered this.
             ThreadBoundElsewhere: The thread belongs to another workspace.
         """
-        return self.database.run(self._steps.confirm, _cursor(delivered))
+        return self.database.run(self.steps.confirm, _cursor(delivered))
 
     async def aconfirm(self, delivered: Batch | Cursor) -> bool:
         """Async twin of `confirm`."""
-        return await self.database.arun(self._steps.confirm, _cursor(delivered))
+        return await self.database.arun(self.steps.confirm, _cursor(delivered))
 
     def snapshot(self, workspace_id: str, *, viewer: object = None) -> Snapshot:
         """Read the current rows and HEAD of one moment; no thread is involved."""
-        return self.database.read(self._steps.read_snapshot, check_id("workspace_id", workspace_id), viewer)
+        return self.database.read(self.steps.read_snapshot, check_id("workspace_id", workspace_id), viewer)
 
     async def asnapshot(self, workspace_id: str, *, viewer: object = None) -> Snapshot:
         """Async twin of `snapshot`."""
-        return await self.database.aread(self._steps.read_snapshot, check_id("workspace_id", workspace_id), viewer)
+        return await self.database.aread(self.steps.read_snapshot, check_id("workspace_id", workspace_id), viewer)
 
     def number(self, workspace_id: str) -> None:
         """Give waiting events their revisions now; every reader does so by itself."""
-        self.database.run_while(self._steps.number, check_id("workspace_id", workspace_id))
+        self.database.run_while(self.steps.number, check_id("workspace_id", workspace_id))
 
     async def anumber(self, workspace_id: str) -> None:
         """Async twin of `number`."""
-        await self.database.arun_while(self._steps.number, check_id("workspace_id", workspace_id))
+        await self.database.arun_while(self.steps.number, check_id("workspace_id", workspace_id))
 
     def changes(
         self,
@@ -271,8 +271,8 @@ class WorkspaceLog:
             UnknownEntity: The log was not given this entity.
         """
         return self.database.read(
-            self._steps.list_changes,
-            self._steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
+            self.steps.list_changes,
+            self.steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
         )
 
     async def achanges(
@@ -286,8 +286,8 @@ class WorkspaceLog:
     ) -> list[Event]:
         """Async twin of `changes`."""
         return await self.database.aread(
-            self._steps.list_changes,
-            self._steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
+            self.steps.list_changes,
+            self.steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
         )
 
     def forget_before(self, workspace_id: str, revision: int) -> int:
@@ -297,11 +297,11 @@ class WorkspaceLog:
         Threads whose cursor is below it are told that older changes are no longer listed. The newest event
         always stays.
         """
-        return self.database.run(self._steps.forget_before, check_id("workspace_id", workspace_id), revision)
+        return self.database.run(self.steps.forget_before, check_id("workspace_id", workspace_id), revision)
 
     async def aforget_before(self, workspace_id: str, revision: int) -> int:
         """Async twin of `forget_before`."""
-        return await self.database.arun(self._steps.forget_before, check_id("workspace_id", workspace_id), revision)
+        return await self.database.arun(self.steps.forget_before, check_id("workspace_id", workspace_id), revision)
 
     def renew_epoch(self, workspace_id: str) -> None:
         """
@@ -312,11 +312,11 @@ class WorkspaceLog:
         Raises:
             WorkspaceNotFound: The workspace has neither a row nor a log.
         """
-        self.database.run(self._steps.renew_epoch, check_id("workspace_id", workspace_id))
+        self.database.run(self.steps.renew_epoch, check_id("workspace_id", workspace_id))
 
     async def arenew_epoch(self, workspace_id: str) -> None:
         """Async twin of `renew_epoch`."""
-        await self.database.arun(self._steps.renew_epoch, check_id("workspace_id", workspace_id))
+        await self.database.arun(self.steps.renew_epoch, check_id("workspace_id", workspace_id))
 
     def erase(self, workspace_id: str, entity: object, key: object) -> int:
         """
@@ -326,19 +326,19 @@ class WorkspaceLog:
             UnknownEntity: The log was not given this entity.
         """
         return self.database.run(
-            self._steps.erase, self._steps.filter(workspace_id, after=0, limit=1, entity=entity, key=key)
+            self.steps.erase, self.steps.filter(workspace_id, after=0, limit=1, entity=entity, key=key)
         )
 
     async def aerase(self, workspace_id: str, entity: object, key: object) -> int:
         """Async twin of `erase`."""
         return await self.database.arun(
-            self._steps.erase, self._steps.filter(workspace_id, after=0, limit=1, entity=entity, key=key)
+            self.steps.erase, self.steps.filter(workspace_id, after=0, limit=1, entity=entity, key=key)
         )
 
     def _delivery(self, number: Numbering, within: Transaction) -> Delivery:
         if number not in ("now", "later"):
             raise InvalidInput("number", "is unknown", 'use "now" or "later"')
-        steps = self._steps
+        steps = self.steps
         return Delivery(self.database, steps.catalog, within, number, steps.write_context, steps.sent)
 
 

@@ -105,6 +105,11 @@ class Steps:
             entity_id=wanted.entity_id,
         )
 
+    def bind_thread(self, connection: Connection, workspace_id: str, thread_id: str) -> None:
+        """Bind a thread to a workspace that has a row or a log."""
+        batches.begin_workspace(connection, self.tables, self.catalog, workspace_id, new_epoch=_new_epoch())
+        cursors.bind_thread(connection, self.tables, workspace_id, thread_id, now=now())
+
     def confirm(self, connection: Connection, cursor: Cursor) -> bool:
         """Move a cursor."""
         return cursors.confirm(connection, self.tables, cursor, now=now())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import event, text
+from sqlalchemy import BigInteger, event, literal_column, text
 from sqlalchemy.exc import InterfaceError
 
 from abreast.errors import DatabaseUnavailable
@@ -14,7 +14,7 @@ from abreast.sql.dialects.insert_select import insert_unless_there
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -54,6 +54,10 @@ class MysqlDialect:
             cursor = dbapi_connection.cursor()
             cursor.execute(f"SET SESSION {', '.join(settings)}")
             cursor.close()
+
+    def clock(self) -> ColumnElement[int]:
+        """Build the server's wall clock; NOW() would be the statement's beginning."""
+        return literal_column("CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)", BigInteger)
 
     def insert_missing(self, table: Table, values: Mapping[str, Any]) -> Insert:
         """

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from sqlalchemy import event, text
+from sqlalchemy import BigInteger, event, literal_column, text
 
 from abreast.sql.dialects.insert_select import insert_unless_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -74,6 +74,12 @@ class OracleDialect:
             cursor = dbapi_connection.cursor()
             cursor.execute("ALTER SESSION SET NLS_COMP = BINARY NLS_SORT = BINARY")
             cursor.close()
+
+    def clock(self) -> ColumnElement[int]:
+        """Build the server's wall clock in UTC, to the second."""
+        return literal_column(
+            "ROUND((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400) * 1000000", BigInteger
+        )
 
     def insert_missing(self, table: Table, values: Mapping[str, Any]) -> Insert:
         """
