@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlalchemy import and_, func, insert, select, update
 
 from abreast.sql.dialects import dialect_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy import ColumnElement, Connection
 
     from abreast.model.cursor import Cursor
@@ -48,16 +50,16 @@ def end(
     run: RunKey,
     outcome: Outcome,
     *,
-    since: Cursor | None,
-    given: Cursor | None,
-    nominated: Cursor | None,
+    since: Mapping[str, Cursor],
+    given: Mapping[str, Cursor],
+    nominated: Mapping[str, Cursor],
 ) -> None:
     """
     Write down how a run ended.
 
     Args:
-        since: Where its last batch was read from.
-        given: Where its last batch ended.
+        since: Where its last batches were read from, by scope.
+        given: Where they ended.
         nominated: What it put into its last checkpoint; confirmed if the outcome is `succeeded`.
     """
     connection.execute(
@@ -66,9 +68,9 @@ def end(
         .values(
             outcome=outcome,
             ended_at=dialect_of(connection).clock(),
-            since=since and since.to_json(),
-            given=given and given.to_json(),
-            nominated=nominated and nominated.to_json(),
+            since=_as_json(since),
+            given=_as_json(given),
+            nominated=_as_json(nominated),
         )
     )
 
@@ -84,3 +86,7 @@ def failures_since_success(connection: Connection, tables: Tables, thread_id: st
 
 def _key(tables: Tables, run: RunKey) -> list[ColumnElement[bool]]:
     return [tables.run.c.thread_id == run.thread_id, tables.run.c.run_id == run.run_id]
+
+
+def _as_json(cursors: Mapping[str, Cursor]) -> dict[str, Any]:
+    return {scope: cursor.to_json() for scope, cursor in cursors.items()}

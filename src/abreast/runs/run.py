@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
@@ -27,20 +26,19 @@ class Run:
     Attributes:
         key: Thread and run id.
         lease: The right to run, with its fence.
-        batch: What the model was given last; kept for the run, never in graph state.
-        nominated: The cursor that the last checkpoint holds; confirmed when the run has succeeded.
+        batches: What the model was given last, by scope; kept for the run, never in graph state.
+        nominated: The cursors that the last checkpoint holds, by scope; confirmed when the run has succeeded.
         ended: No more model call, tool write or confirmation belongs to it.
     """
 
     key: RunKey
     workspace_id: str
     lease: Lease
-    batch: Batch | None = None
-    nominated: Cursor | None = None
+    batches: dict[str, Batch] = field(default_factory=dict[str, "Batch"])
+    nominated: dict[str, Cursor] = field(default_factory=dict[str, "Cursor"])
     ended: bool = False
     _stopped_by: str | None = None
     _lost: bool = False
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         """Let hooks of this process find the run by its id."""

@@ -185,17 +185,18 @@ class Runs:
         self._heartbeat.remove(run)
 
     def _end(self, connection: Connection, run: Run, outcome: Outcome) -> None:
-        tables, nominated, batch = self.log.database.tables, run.nominated, run.batch
-        if outcome == "succeeded" and nominated is not None:
-            self.log.steps.confirm(connection, nominated)
+        tables = self.log.database.tables
+        if outcome == "succeeded":
+            for _, cursor in sorted(run.nominated.items()):
+                self.log.steps.confirm(connection, cursor)
         runs.end(
             connection,
             tables,
             run.key,
             outcome,
-            since=None if batch is None else batch.since,
-            given=None if batch is None else batch.cursor_after,
-            nominated=nominated,
+            since={scope: batch.since for scope, batch in run.batches.items()},
+            given={scope: batch.cursor_after for scope, batch in run.batches.items()},
+            nominated=run.nominated,
         )
         leases.release(connection, tables, run.lease)
 
