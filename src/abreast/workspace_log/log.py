@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from abreast.database import Database
     from abreast.model.entity import Entity, Snapshot
     from abreast.model.event import Event
+    from abreast.operations.leases import Lease
     from abreast.workspace_log.write import Numbering, Transaction
 
 
@@ -59,6 +60,7 @@ class WorkspaceLog:
         run_id: str | None = None,
         number: Numbering = "now",
         within: Transaction = None,
+        lease: Lease | None = None,
     ) -> Write:
         """
         Begin a block of changes of product rows; it is sent when the block ends.
@@ -77,6 +79,8 @@ class WorkspaceLog:
             number: `"later"` leaves numbering to the next reader, for workspaces with very many writes.
             within: The caller's `Connection` or `Session` with its transaction; for `awrite` an
                 `AsyncConnection` or `AsyncSession`.
+            lease: The lease of the run that writes, checked in the last statement: once a later run has taken the
+                thread over, nothing is stored. Only in a transaction of its own.
 
         Raises:
             InvalidInput: An id cannot be stored.
@@ -84,6 +88,7 @@ class WorkspaceLog:
             StaleWrite: A row changed after the expected version. Nothing was stored.
             MutationReused: The mutation id belongs to another payload. Nothing was stored.
             WriteRefused: The database refuses a row. Nothing was stored.
+            LeaseLost: A later run has taken the thread over. Nothing was stored.
             DatabaseUnavailable: The database is away or stayed busy.
 
         Example:
@@ -92,7 +97,7 @@ class WorkspaceLog:
             >>> write.results[0].revision
             2
         """
-        origin = _origin(workspace_id, actor, mutation_id, source_thread_id, run_id)
+        origin = _origin(workspace_id, actor, mutation_id, source_thread_id, run_id, _own(lease, within))
         return Write(origin, self._delivery(number, within))
 
     def awrite(
@@ -105,9 +110,10 @@ class WorkspaceLog:
         run_id: str | None = None,
         number: Numbering = "now",
         within: Transaction = None,
+        lease: Lease | None = None,
     ) -> AsyncWrite:
         """Async twin of `write`, for `async with`."""
-        origin = _origin(workspace_id, actor, mutation_id, source_thread_id, run_id)
+        origin = _origin(workspace_id, actor, mutation_id, source_thread_id, run_id, _own(lease, within))
         return AsyncWrite(origin, self._delivery(number, within))
 
     def open_workspace(self, workspace_id: str) -> None:
@@ -343,7 +349,12 @@ class WorkspaceLog:
 
 
 def _origin(
-    workspace_id: str, actor: Actor, mutation_id: str | None, source_thread_id: str | None, run_id: str | None
+    workspace_id: str,
+    actor: Actor,
+    mutation_id: str | None,
+    source_thread_id: str | None,
+    run_id: str | None,
+    lease: Lease | None,
 ) -> Origin:
     if not isinstance(actor, Actor):
         raise InvalidInput("actor", "is not an Actor", 'pass Actor.user("…"), Actor.agent("…") or Actor.system("…")')
@@ -355,7 +366,16 @@ def _origin(
         _optional_id("mutation_id", mutation_id),
         _optional_id("source_thread_id", source_thread_id),
         _optional_id("run_id", run_id),
+        lease,
     )
+
+
+def _own(lease: Lease | None, within: Transaction) -> Lease | None:
+    if lease is not None and within is not None:
+        raise InvalidInput(
+            "lease", "comes with within=, where the last statement is the caller's", "leave one of them out"
+        )
+    return lease
 
 
 def _optional_id(name: str, value: str | None) -> str | None:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from abreast.errors import InvalidInput
 from abreast.model.write import Change, ExpectedVersion, Merge, WriteRequest, WriteResult
-from abreast.operations import number, plan, writes
+from abreast.operations import leases, number, plan, writes
 from abreast.sql.values import check_id
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from abreast.database import Database
     from abreast.model.event import Actor, Operation
+    from abreast.operations.leases import Lease
     from abreast.operations.plan import WriteContext
     from abreast.sql.mapping import Catalog
 
@@ -37,6 +38,7 @@ class Origin:
     mutation_id: str | None
     source_thread_id: str | None
     run_id: str | None
+    lease: Lease | None = None
 
 
 @dataclass(frozen=True)
@@ -205,11 +207,12 @@ class _Block:
         context = self._delivery.context(connection)
         request = self._request()
         results = writes.write(connection, context, request)
-        if self._delivery.numbering == "later" or not any(result.event_id for result in results):
-            return results, context
         revisions: dict[str, int] = {}
-        for workspace_id in request.workspaces:
-            revisions |= number.number_all(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
+        if self._delivery.numbering == "now" and any(result.event_id for result in results):
+            for workspace_id in request.workspaces:
+                revisions |= number.number_all(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
+        if self._origin.lease is not None:
+            leases.check_fence(connection, context.tables, self._origin.lease)
         numbered = (
             replace(result, revision=revisions.get(result.event_id or "", result.revision)) for result in results
         )
