@@ -274,15 +274,38 @@ class LeaseLost(Conflict):
 
 
 class RunStopped(AbreastError):
-    """A run was asked to make room for a newer message and ended."""
+    """A run was asked to stop, by a newer run or somebody else, and ended."""
 
     def __init__(self, thread_id: str, asked_by: str) -> None:
         super().__init__(
-            f"the run of thread {thread_id!r} was stopped by run {asked_by!r}; "
-            "its message is stored, the newer run answers it"
+            f"the run of thread {thread_id!r} was stopped on request of {asked_by!r}; "
+            "a newer run goes on from what is stored, send the message again if it is not among it"
         )
         self.thread_id = thread_id
         self.asked_by = asked_by
+
+
+class NotBound(AbreastError, RuntimeError):
+    """A middleware or tool of abreast runs in a graph that holds no lease."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} runs outside of a bound graph, where nothing holds the thread or confirms its cursor; "
+            "call the graph that bind(graph, log) gives, or use create_synced_agent()"
+        )
+        self.what = what
+
+
+class StateUnavailable(AbreastError):
+    """The current state could not be read, so the model was not called; a driver's text is left out."""
+
+    def __init__(self, workspace_id: str, reason: str) -> None:
+        super().__init__(
+            f"the current state of workspace {workspace_id!r} could not be read ({reason}), and the model was not "
+            'called; check the database and run again, or pass on_read_error="say_so" to go on without it'
+        )
+        self.workspace_id = workspace_id
+        self.reason = reason
 
 
 class CursorRefused(AbreastError):

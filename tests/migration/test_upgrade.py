@@ -13,18 +13,20 @@ from abreast.database import Database
 from abreast.errors import SchemaMissing, SchemaTooNew, SchemaTooOld
 from abreast.sql import migrator
 
-FIRST = "0001_workspace_log"
-SECOND = '''"""A later migration."""
+ALL = sorted(path.stem for path in (migrator._MIGRATIONS / "versions").glob("0*.py"))
+NEWEST = ALL[-1][:4]
+LATER = '''"""A later migration."""
 
 from sqlalchemy import BigInteger, Column, text
 
-revision = "0002"
-down_revision = "0001"
+revision = "0900"
+down_revision = "NEWEST"
 
 
 def upgrade(op, prefix):
     op.add_column(f"{prefix}thread", Column("seen_at", BigInteger))
 '''
+LATER = LATER.replace("NEWEST", NEWEST)
 FAILING = '    op.execute(text("SELECT no_such_column FROM no_such_table"))\n'
 
 
@@ -51,12 +53,12 @@ def execute(empty_database_url):
 
 @pytest.fixture
 def later(monkeypatch, tmp_path):
-    """Give a function that makes this process newer code, with a second migration."""
+    """Give a function that makes this process newer code, with one more migration."""
 
-    def add(source=SECOND):
+    def add(source=LATER):
         folder = tmp_path / "migrations"
         shutil.copytree(migrator._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "versions" / "0002_seen.py").write_text(source)
+        (folder / "versions" / "0900_seen.py").write_text(source)
         monkeypatch.setattr(migrator, "_MIGRATIONS", folder)
         monkeypatch.setattr(migrator, "_migrations", migrator._migrations.__wrapped__)
 
@@ -65,7 +67,7 @@ def later(monkeypatch, tmp_path):
 
 def test_an_upgrade_runs_once(database):
     """A plan names what an upgrade will do; afterwards there is nothing to do."""
-    assert database.plan() == [FIRST]
+    assert database.plan() == ALL
     database.upgrade()
     assert database.plan() == []
     database.upgrade()
@@ -75,7 +77,7 @@ def test_an_upgrade_runs_once(database):
 async def test_an_upgrade_runs_on_an_event_loop(empty_database_url):
     """The async twins do the same."""
     async with Database.open(empty_database_url) as database:
-        assert await database.aplan() == [FIRST]
+        assert await database.aplan() == ALL
         await database.aupgrade()
         assert await database.aplan() == []
         await database.acheck()
@@ -94,18 +96,18 @@ def test_an_older_database_is_named_and_upgraded(database, later, execute):
     later()
     with pytest.raises(SchemaTooOld) as raised:
         database.check()
-    assert (raised.value.found, raised.value.wanted) == ("0001", "0002")
-    assert database.plan() == ["0002_seen"]
+    assert (raised.value.found, raised.value.wanted) == (NEWEST, "0900")
+    assert database.plan() == ["0900_seen"]
     database.upgrade()
     assert execute("SELECT thread_id, seen_at FROM abreast_thread") == [("t1", None)]
-    assert execute("SELECT version_num FROM abreast_migration") == [("0002",)]
+    assert execute("SELECT version_num FROM abreast_migration") == [("0900",)]
     assert database.plan() == []
 
 
 def test_an_empty_database_gets_all_migrations(database, later, execute):
     """They run oldest first."""
     later()
-    assert database.plan() == [FIRST, "0002_seen"]
+    assert database.plan() == [*ALL, "0900_seen"]
     database.upgrade()
     assert execute("SELECT seen_at FROM abreast_thread") == []
 
@@ -113,15 +115,15 @@ def test_an_empty_database_gets_all_migrations(database, later, execute):
 def test_a_failing_migration_leaves_nothing(database, later, execute):
     """A migration and its record commit together or not at all."""
     database.upgrade()
-    later(SECOND + FAILING)
+    later(LATER + FAILING)
     with pytest.raises(DBAPIError, match="no_such"):
         database.upgrade()
-    assert execute("SELECT version_num FROM abreast_migration") == [("0001",)]
+    assert execute("SELECT version_num FROM abreast_migration") == [(NEWEST,)]
     with pytest.raises(DBAPIError, match="seen_at"):
         execute("SELECT seen_at FROM abreast_thread")
 
 
-@pytest.mark.parametrize("recorded", ["0002", "9999"])
+@pytest.mark.parametrize("recorded", ["0900", "9999"])
 def test_a_newer_database_is_refused(database, execute, recorded):
     """Old code neither uses nor changes it."""
     database.upgrade()
@@ -129,7 +131,7 @@ def test_a_newer_database_is_refused(database, execute, recorded):
     for call in (database.check, database.plan, database.upgrade):
         with pytest.raises(SchemaTooNew) as raised:
             call()
-        assert (raised.value.found, raised.value.wanted) == (recorded, "0001")
+        assert (raised.value.found, raised.value.wanted) == (recorded, NEWEST)
     assert execute("SELECT version_num FROM abreast_migration") == [(recorded,)]
 
 
@@ -138,7 +140,7 @@ def test_a_missing_table_is_named(database, execute):
     database.upgrade()
     execute("DROP TABLE abreast_mutation")
     for call in (database.check, database.upgrade):
-        with pytest.raises(SchemaMissing, match="migration 0001 is recorded, but abreast_mutation is missing"):
+        with pytest.raises(SchemaMissing, match=f"migration {NEWEST} is recorded, but abreast_mutation is missing"):
             call()
 
 

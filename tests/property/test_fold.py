@@ -19,6 +19,7 @@ actors = st.sampled_from(
     [Actor.user("u1"), Actor.user("u2"), Actor.agent("a", on_behalf_of="u1"), Actor.system("nightly")]
 )
 threads = st.sampled_from([None, "t1", "t2"])
+mutations = st.sampled_from([None, "k1", "k2"])
 values = st.sampled_from(["A", "B", None, 1, True, {"a": [1]}, "x" * 3_000])
 rows = st.sampled_from([("move", "m1"), ("move", "m2"), ("item", "m1")])
 
@@ -61,7 +62,7 @@ class Table:
             actor=draw(actors),
             source_thread_id=draw(threads),
             run_id=None,
-            mutation_id=None,
+            mutation_id=draw(mutations),
             created_at=draw(st.integers(0, 100)),
         )
 
@@ -168,7 +169,7 @@ def values_after(ordered):
 
 def anyhow(parts):
     """Leave open in which order those who changed several fields of a row come."""
-    return parts | {name: set(parts[name]) for name in ("actors", "threads")}
+    return parts | {name: set(parts[name]) for name in ("actors", "threads", "mutations")}
 
 
 def seen(numbered):
@@ -203,6 +204,7 @@ def expected_who(events):
     return {
         "actors": tuple(dict.fromkeys(event.actor for event in events)),
         "threads": tuple(dict.fromkeys(event.source_thread_id for event in events)),
+        "mutations": tuple(dict.fromkeys(event.mutation_id for event in events)),
         "first_revision": min(event.revision for event in events),
         "last_revision": max(event.revision for event in events),
         "first_at": min(event.created_at for event in events),
@@ -215,7 +217,7 @@ def actual(lines) -> Iterator[dict]:
     for line in lines:
         parts = {name: getattr(line, name) for name in line.__slots__}
         if line.kind != "update":
-            parts["actors"], parts["threads"] = set(line.actors), set(line.threads)
+            parts |= {name: set(parts[name]) for name in ("actors", "threads", "mutations")}
         parts["key"] = parts.pop("entity_type"), parts.pop("entity_id")
         del parts["count"]
         for name in ("values",) if line.kind == "update" else ("before", "after", "has_before", "has_after"):

@@ -57,3 +57,16 @@ class Attempts:
 
     def _unavailable(self, reason: str) -> DatabaseUnavailable:
         return DatabaseUnavailable(self.name, reason)
+
+
+class AttemptsAlone(Attempts):
+    """
+    Attempts whose statements each commit by themselves, in the server.
+
+    A process that stands still between two of them holds no lock.
+    """
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The execution options of the connection."""
+        return self.dialect.alone_options

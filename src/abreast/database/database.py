@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import copy
 import shutil
 import tempfile
 import time
@@ -16,7 +17,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
-from abreast.database.attempts import Attempts
+from abreast.database import migrating
+from abreast.database.attempts import Attempts, AttemptsAlone
 from abreast.database.engines import Engines
 from abreast.errors import InvalidDatabase
 from abreast.model.backoff import polling
@@ -65,6 +67,7 @@ class Database:
         self.tables: Tables = define_tables(prefix)
         self._folder: Path | None = None
         self._checked = False
+        self._attempt = Attempts
 
     @classmethod
     def open(
@@ -248,23 +251,31 @@ class Database:
         if isinstance(transaction, AsyncSession):
             await transaction.flush()
             transaction = await transaction.connection()
+        if not self._checked:
+            await asyncio.to_thread(migrating.load)
         return await transaction.run_sync(self._on_checked, step, *args, **kwargs)
+
+    def unpooled(self) -> Database:
+        """Give the same database with a new connection for each call, on which each statement commits by itself."""
+        twin = copy.copy(self)
+        twin._engines, twin._folder, twin._attempt = self._engines.unpooled(), None, AttemptsAlone  # noqa: SLF001
+        return twin
 
     def upgrade(self) -> None:
         """Create abreast's tables or bring them up to date; safe at every start and from many processes."""
-        self._run(self._attempts(), self._upgrade)
+        self._run(self._attempts(), migrating.upgrade, self.tables)
 
     async def aupgrade(self) -> None:
         """Async twin of `upgrade`."""
-        await self._arun(self._attempts(), self._upgrade)
+        await self._arun(self._attempts(), migrating.upgrade, self.tables)
 
     def plan(self) -> list[str]:
         """List the migrations that `upgrade` would run."""
-        return self._run(self._attempts(), self._plan)
+        return self._run(self._attempts(), migrating.plan, self.tables)
 
     async def aplan(self) -> list[str]:
         """Async twin of `plan`."""
-        return await self._arun(self._attempts(), self._plan)
+        return await self._arun(self._attempts(), migrating.plan, self.tables)
 
     def check(self) -> None:
         """
@@ -306,20 +317,8 @@ class Database:
     def __repr__(self) -> str:
         return f"Database({self.name!r})"
 
-    def _upgrade(self, connection: Connection) -> None:
-        from abreast.sql import migrator  # noqa: PLC0415 - loads Alembic, which most processes never need
-
-        migrator.upgrade(connection, self.tables)
-
-    def _plan(self, connection: Connection) -> list[str]:
-        from abreast.sql import migrator  # noqa: PLC0415 - as above
-
-        return migrator.plan(connection, self.tables)
-
     def _check(self, connection: Connection) -> None:
-        from abreast.sql import migrator  # noqa: PLC0415 - as above
-
-        migrator.check(connection, self.tables)
+        migrating.check(connection, self.tables)
         self._checked = True
 
     def _on_checked(
@@ -364,6 +363,8 @@ class Database:
         **kwargs: P.kwargs,
     ) -> T:
         engine = self._engines.of_loop()
+        if not self._checked:
+            await asyncio.to_thread(migrating.load)
         while True:
             attempts.committing = False
             try:
@@ -377,7 +378,7 @@ class Database:
                 return result
 
     def _attempts(self, *, read: bool = False, repeatable: bool = True) -> Attempts:
-        return Attempts(self.name, self.dialect, read=read, repeatable=repeatable)
+        return self._attempt(self.name, self.dialect, read=read, repeatable=repeatable)
 
     def _remove(self) -> None:
         if self._folder is not None:

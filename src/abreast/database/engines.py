@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import create_engine
+from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import NoSuchModuleError
 from sqlalchemy.ext.asyncio import create_async_engine
 
@@ -81,6 +81,11 @@ class Engines:
                 engine = self._of_loops[loop] = self._made(create_async_engine, self._async_url)
                 self.dialect.prepare(engine.sync_engine, lock_timeout=self._lock_timeout)
             return engine
+
+    def unpooled(self) -> Engines:
+        """Give engines of the same database that open a connection for each transaction and keep none."""
+        options = {name: value for name, value in self._options.items() if "pool" not in name}
+        return Engines((self._sync_url, self._async_url), self._lock_timeout, {**options, "poolclass": NullPool})
 
     def close(self) -> None:
         """Close the connections of sync calls."""

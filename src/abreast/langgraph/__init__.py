@@ -2,10 +2,11 @@
 abreast for graphs made by hand with LangGraph.
 
 `WorkspaceNodes` gives a graph's model the current state in each request; `CursorState` keeps in the graph's
-state where the conversation stands.
+state where the conversation stands; `bind` lets one run at a time have a thread, and confirms what it was given.
 """
 
+from abreast.langgraph.graph import BoundGraph, bind
 from abreast.langgraph.nodes import Request, WorkspaceNodes
 from abreast.langgraph.state import CursorState
 
-__all__ = ["CursorState", "Request", "WorkspaceNodes"]
+__all__ = ["BoundGraph", "CursorState", "Request", "WorkspaceNodes", "bind"]

@@ -9,6 +9,8 @@ from typing import Any, cast
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
+from abreast.runs import RUN_KEY, Run, current_run
+
 
 @dataclass(frozen=True, slots=True)
 class Ambient:
@@ -33,8 +35,15 @@ class Ambient:
         return cast("str | None", self.configurable.get("thread_id"))
 
     @property
+    def bound(self) -> Run | None:
+        """The run of the bound graph that the node is part of, if there is one."""
+        return current_run(self.configurable.get(RUN_KEY))
+
+    @property
     def workspace_id(self) -> str | None:
-        """The workspace, from the runtime context or else from the configuration."""
+        """The workspace, from the bound run, the runtime context or else the configuration."""
+        if self.bound is not None:
+            return self.bound.workspace_id
         context = self.context
         if isinstance(context, Mapping):
             found = cast("Mapping[str, Any]", context).get("workspace_id")

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from contextlib import aclosing, closing
+from typing import TYPE_CHECKING, Any
 
-from langchain_core.runnables.config import ensure_config, merge_configs
 from langgraph.graph.state import CompiledStateGraph
 
-from abreast.errors import AbreastError, InvalidInput
-from abreast.runs import RUN_KEY, Runs, current_run
+from abreast.errors import InvalidInput
+from abreast.langgraph.call import has_spoken, read_call
+from abreast.langgraph.ending import Ending
+from abreast.runs import Runs
+from abreast.runs.runs import BUSY_TIMEOUT, LEASE_SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
     from langchain_core.runnables import RunnableConfig
 
-    from abreast.operations.runs import Outcome
+    from abreast.langgraph.call import Call
     from abreast.runs import OnBusy, Run
     from abreast.workspace_log import WorkspaceLog
-
-_log = logging.getLogger(__name__)
-_RUNTIME, _DURABILITY = "__pregel_runtime", "__pregel_durability"
 
 
 def bind(
@@ -31,8 +28,8 @@ def bind(
     log: WorkspaceLog,
     *,
     on_busy: OnBusy = "reject",
-    busy_timeout: float = 60.0,
-    lease_seconds: float = 30.0,
+    busy_timeout: float = BUSY_TIMEOUT,
+    lease_seconds: float = LEASE_SECONDS,
 ) -> BoundGraph:
     """
     Let a compiled graph run its threads one at a time, and move their cursors after success.
@@ -42,6 +39,12 @@ def bind(
     confirmed once the graph has returned without an error, after its last checkpoint. A graph inside a bound run
     of the same thread shares its lease. The durability is `"sync"` unless the caller chose another.
 
+    A batch runs its inputs side by side: one that names a thread twice finds it busy.
+
+    With `on_busy="interrupt"` the running run is asked to stop. It raises `RunStopped` at its next model call,
+    tool or streamed part; on an event loop it is cancelled if it reaches none within two seconds; a tool that
+    runs in a thread is waited for.
+
     Args:
         on_busy: What happens to a run of a busy thread: `"reject"` raises `ThreadBusy`, `"queue"` waits in line over
             all processes, `"interrupt"` asks the running one to stop and waits.
@@ -49,30 +52,19 @@ def bind(
         lease_seconds: How long the lease of a process that died holds.
 
     Raises:
-        InvalidInput: An argument is out of range, or the graph is bound already.
+        InvalidInput: An argument is out of range, or the graph is bound already or of another kind.
 
     Example:
         >>> agent = bind(create_agent(model, tools, middleware=[WorkspaceSyncMiddleware(log)]), log)
     """
-    if isinstance(graph, BoundGraph):
-        raise InvalidInput("graph", "is bound already", "pass the graph that compile() or create_agent() gave")
+    if type(graph) is not CompiledStateGraph:
+        raise InvalidInput(
+            "graph",
+            "is bound already" if isinstance(graph, BoundGraph) else f"is a {type(graph).__name__}",
+            "pass the graph that compile() or create_agent() gave",
+        )
     runs = Runs(log, on_busy=on_busy, busy_timeout=busy_timeout, lease_seconds=lease_seconds)
-    attributes = {name: value for name, value in vars(graph).items() if name != "__orig_class__"}
-    return BoundGraph(**attributes, runs=runs)
-
-
-@dataclass(frozen=True)
-class _Call:
-    """One call of a bound graph."""
-
-    config: RunnableConfig
-    thread_id: str
-    workspace_id: str | None
-    inside: Run | None
-
-    def with_run(self, run: Run) -> RunnableConfig:
-        """Give the configuration that tells every hook and saver call which run it belongs to."""
-        return merge_configs(self.config, {"configurable": {RUN_KEY: run.key.run_id}})
+    return _with_rest(BoundGraph(runs=runs, **_attributes(graph)), graph)
 
 
 class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -85,6 +77,10 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
     def __init__(self, *, runs: Runs, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.runs = runs
+
+    def copy(self, update: dict[str, Any] | None = None) -> BoundGraph:
+        """Copy the graph; the copy is bound as well."""
+        return _with_rest(BoundGraph(**{**_attributes(self), **(update or {})}), self)
 
     def stream(
         self,
@@ -102,24 +98,31 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
             ThreadBusy: Somebody else runs the thread.
             ThreadBoundElsewhere: The thread belongs to another workspace.
             LeaseLost: A later run has taken the thread over.
+            RunStopped: Somebody asked the run to stop.
+            DatabaseUnavailable: The database was away. Where the graph had finished its answer is stored, and the
+                next run is given the same changes again.
             InvalidInput: No thread is named, or no workspace for a new one.
         """
-        call = self._call(config, context)
-        if call.inside is not None:
-            yield from super().stream(input, config, context=context, durability=durability, **options)
-            return
-        run = self.runs.enter(call.thread_id, call.workspace_id)
-        outcome: Outcome = "failed"
+        call = read_call(self, config, context, self.runs.place)
+        run = call.inside.part() if call.inside else self.runs.enter(*call.thread, outer=call.outer)
+        ending = Ending(run)
         try:
-            chosen = self._durability(call, durability)
-            yield from super().stream(input, call.with_run(run), context=context, durability=chosen, **options)
-            outcome = "succeeded"
-        except GeneratorExit:
-            outcome = "stopped"
-            raise
+            with ending.watched():
+                self._open(call, run, input)
+                durability, config = call.durability(durability), call.of_run(run, ending)
+                plain: Any = super()
+                parts = plain.stream(input, config, context=context, durability=durability, **options)
+                with closing(parts):
+                    for part in parts:
+                        with run.signals.paused():
+                            yield part
+                        run.check()
         finally:
-            with _quiet_after(outcome):
-                self.runs.leave(run, outcome)
+            with ending.quiet():
+                if call.inside is None:
+                    self.runs.leave(run, ending.outcome)
+                else:
+                    call.inside.take(run, ending.outcome)
 
     async def astream(
         self,
@@ -131,71 +134,51 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
         **options: Any,
     ) -> AsyncIterator[Any]:
         """Async twin of `stream`."""
-        call = self._call(config, context)
-        if call.inside is not None:
-            inner = super().astream(input, config, context=context, durability=durability, **options)
-            async with aclosing(cast("AsyncGenerator[Any, None]", inner)) as parts:
-                async for part in parts:
-                    yield part
-            return
-        run = await self.runs.aenter(call.thread_id, call.workspace_id)
-        outcome: Outcome = "failed"
+        call = read_call(self, config, context, self.runs.place)
+        run = call.inside.part() if call.inside else await self.runs.aenter(*call.thread, outer=call.outer)
+        ending = Ending(run)
         try:
-            chosen = self._durability(call, durability)
-            inner = super().astream(input, call.with_run(run), context=context, durability=chosen, **options)
-            async with aclosing(cast("AsyncGenerator[Any, None]", inner)) as parts:
-                async for part in parts:
-                    yield part
-            outcome = "succeeded"
-        except (GeneratorExit, asyncio.CancelledError):
-            outcome = "stopped"
-            raise
+            with ending.watched():
+                await self._aopen(call, run, input)
+                durability, config = call.durability(durability), call.of_run(run, ending)
+                plain: Any = super()
+                parts = plain.astream(input, config, context=context, durability=durability, **options)
+                async with aclosing(parts):
+                    async for part in parts:
+                        with run.signals.paused():
+                            yield part
+                        run.check()
         finally:
-            with _quiet_after(outcome):
-                await asyncio.shield(self.runs.aleave(run, outcome))
+            with ending.quiet():
+                if call.inside is None:
+                    await self.runs.aleave(run, ending.outcome)
+                else:
+                    call.inside.take(run, ending.outcome)
 
-    def _call(self, config: RunnableConfig | None, context: Any) -> _Call:
-        """Read who is called; the surrounding run's configuration counts where the caller names nothing."""
-        configurable = self._configurable(config)
-        thread_id = configurable.get("thread_id")
-        if thread_id is None:
-            raise InvalidInput(
-                "thread_id", "is missing", 'pass config={"configurable": {"thread_id": "…"}}: a run belongs to a thread'
-            )
-        inside = current_run(str(configurable.get(RUN_KEY, "")))
-        if inside is not None and (inside.ended or inside.key.thread_id != str(thread_id)):
-            inside = None
-        return _Call(config or {}, str(thread_id), _workspace(context, configurable), inside)
-
-    def _configurable(self, config: RunnableConfig | None) -> Mapping[str, Any]:
-        return merge_configs(ensure_config(), self.config, config).get("configurable", {})
-
-    def _durability(self, call: _Call, chosen: Any) -> Any:
+    def _open(self, call: Call, run: Run, input: Any) -> None:  # noqa: A002 - LangGraph's name
         """
-        Choose `"sync"` where the caller did not choose.
+        Set a new thread's cursor to HEAD before its input is stored.
 
-        With LangGraph's default a conflict surfaces after the next tool has run.
+        A thread that holds messages is not new: abreast came to it later, and its answers may be out of date.
         """
-        given = self._configurable(call.config).get(_DURABILITY)
-        saves = bool(self.checkpointer)
-        return "sync" if saves and chosen is None and given is None else chosen
+        if not run.is_first or call.saver is None or has_spoken(input):
+            return
+        if call.saver.get_tuple(call.of_thread()) is None:
+            self.runs.open(run)
+
+    async def _aopen(self, call: Call, run: Run, input: Any) -> None:  # noqa: A002 - as above
+        if not run.is_first or call.saver is None or has_spoken(input):
+            return
+        if await call.saver.aget_tuple(call.of_thread()) is None:
+            await self.runs.aopen(run)
 
 
-def _workspace(context: Any, configurable: Mapping[str, Any]) -> str | None:
-    surrounding = getattr(configurable.get(_RUNTIME), "context", None)
-    for place in (context, surrounding, configurable):
-        found = place.get("workspace_id") if isinstance(place, Mapping) else getattr(place, "workspace_id", None)
-        if found is not None:
-            return str(found)
-    return None
+def _attributes(graph: CompiledStateGraph[Any, Any, Any, Any]) -> dict[str, Any]:
+    return {name: value for name, value in vars(graph).items() if not name.startswith("_")}
 
 
-@contextmanager
-def _quiet_after(outcome: Outcome) -> Iterator[None]:
-    """Let no failure of leaving take the place of the run's own error; the lease runs out by itself."""
-    try:
-        yield
-    except AbreastError as error:
-        if outcome == "succeeded":
-            raise
-        _log.warning("a run that had ended could not be closed: %s", error)
+def _with_rest(graph: BoundGraph, original: CompiledStateGraph[Any, Any, Any, Any]) -> BoundGraph:
+    """Give a graph what its constructor does not take: `compile` sets it afterwards, LangGraph's own copy loses it."""
+    rest = {name: value for name, value in vars(original).items() if name.startswith("_")}
+    vars(graph).update(rest)
+    return graph

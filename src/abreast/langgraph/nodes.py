@@ -6,18 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 
 from abreast.errors import InvalidInput
 from abreast.langgraph.ambient import Ambient, ambient
-from abreast.langgraph.readings import Reading, Readings, RunKey
+from abreast.langgraph.readings import Reading, Readings, RunKey, awrote, placed, wrote
 from abreast.langgraph.state import (
     DELIVERED,
     NOMINATED,
     delivered,
     has_history,
-    id_of,
     messages_of,
     nominated,
     noted,
@@ -26,7 +24,7 @@ from abreast.langgraph.state import (
 )
 from abreast.model.batch import LIMIT, Batch
 from abreast.model.entity import Entity
-from abreast.prompt import Placement, place
+from abreast.prompt import Placement
 from abreast.prompt import render as write_block
 
 if TYPE_CHECKING:
@@ -35,12 +33,10 @@ if TYPE_CHECKING:
 
     from abreast.langgraph.state import Graph
     from abreast.model.cursor import Cursor
-    from abreast.model.event import Event
     from abreast.workspace_log import WorkspaceLog
 
 Render = Callable[[Batch, Sequence[Entity]], str]
 
-_LOOKED_AT: Final = 100
 _OF_ONE_RUN: Final = ("checkpoint_id", "checkpoint_ns", "checkpoint_map")
 
 
@@ -82,9 +78,9 @@ class WorkspaceNodes:
 
     Each run reads rows, HEAD and changes once, in front of its first model call, and every call of the run is
     given the same block; on resume, and once a tool has written with this thread as `source_thread_id`, it is
-    read again. The block is part of the request alone: no checkpoint holds it. The cursor moves when
-    `confirm_finished` finds that the graph has finished, so whatever fails or waits before is given the same
-    changes again.
+    read again. The block is part of the request alone: no checkpoint holds it. The cursor moves when a graph made
+    by `bind` has returned, or else when `confirm_finished` finds that the graph has finished, so whatever fails or
+    waits before is given the same changes again.
 
     The workspace is named in the runtime context or under `configurable` as `workspace_id`, the thread under
     `configurable` as `thread_id`. One object serves any number of threads and runs, sync and async.
@@ -174,6 +170,8 @@ class WorkspaceNodes:
             ThreadBoundElsewhere: The thread belongs to another workspace.
             ReplicaBehind: The database has not reached the cursor.
             DatabaseUnavailable: The database is away or stayed busy.
+            RunStopped: Somebody asked the run of the bound graph to stop.
+            LeaseLost: A later run has taken the thread over.
 
         Example:
             >>> def call_model(state: State) -> dict:
@@ -182,7 +180,7 @@ class WorkspaceNodes:
         """
         call = self._call(state, workspace_id, thread_id)
         reading = self._readings.get(call.run, call.turn)
-        if reading is None or self._wrote(reading, call):
+        if reading is None or wrote(self._log, reading, call.messages):
             batch = self._log.read_batch(call.workspace_id, call.thread_id, **self._wanted(call))
             reading = self._kept(call, batch, reading)
         return self._request(call, reading)
@@ -193,7 +191,7 @@ class WorkspaceNodes:
         """Async twin of `request`."""
         call = self._call(state, workspace_id, thread_id)
         reading = self._readings.get(call.run, call.turn)
-        if reading is None or await self._awrote(reading, call):
+        if reading is None or await awrote(self._log, reading, call.messages):
             batch = await self._log.aread_batch(call.workspace_id, call.thread_id, **self._wanted(call))
             reading = self._kept(call, batch, reading)
         return self._request(call, reading)
@@ -215,9 +213,11 @@ class WorkspaceNodes:
         if given is None:
             return {}
         cursor, turn = given
-        now = turn_of(messages_of(state, self._messages_key))
-        if turn != now and not self._readings.has(_run_key(ambient(), cursor.workspace_id, cursor.thread_id)):
+        now, around = turn_of(messages_of(state, self._messages_key)), ambient()
+        if turn != now and not self._readings.has(_run_key(around, cursor.workspace_id, cursor.thread_id)):
             return {}
+        if around.bound is not None:
+            around.bound.nominated[self._scope] = cursor
         return nominated(cursor, now)
 
     def confirm_finished(self, graph: Graph, config: RunnableConfig) -> bool:
@@ -278,6 +278,8 @@ class WorkspaceNodes:
 
     def _call(self, state: object, workspace_id: str | None, thread_id: str | None) -> _Call:
         around = ambient()
+        if around.bound is not None:
+            around.bound.check()
         messages = messages_of(state, self._messages_key)
         nomination = noted(state, NOMINATED, self._scope)
         given = noted(state, DELIVERED, self._scope)
@@ -309,43 +311,16 @@ class WorkspaceNodes:
             "limit": self._limit,
         }
 
-    def _wrote(self, reading: Reading, call: _Call) -> bool:
-        """Say whether the thread itself has written since a reading: its own tools did."""
-        if not reading.precedes_tools(call.messages):
-            return False
-        self._log.number(call.workspace_id)
-        events = self._log.changes(call.workspace_id, after=reading.batch.head, limit=_LOOKED_AT)
-        return _hold_own(events, call.thread_id)
-
-    async def _awrote(self, reading: Reading, call: _Call) -> bool:
-        if not reading.precedes_tools(call.messages):
-            return False
-        await self._log.anumber(call.workspace_id)
-        events = await self._log.achanges(call.workspace_id, after=reading.batch.head, limit=_LOOKED_AT)
-        return _hold_own(events, call.thread_id)
-
     def _kept(self, call: _Call, batch: Batch, instead_of: Reading | None) -> Reading:
-        messages = call.messages
-        reading = Reading(
-            run=call.around.run,
-            turn=call.turn,
-            batch=batch,
-            block=self._render(batch, self._log.entities),
-            count=len(messages),
-            last_id=id_of(messages[-1]) if messages else None,
-        )
-        return self._readings.keep(call.run, reading, instead_of=instead_of)
+        block = self._render(batch, self._log.entities)
+        reading = Reading.of(batch, block, call.messages, call.turn, run=call.around.run)
+        kept = self._readings.keep(call.run, reading, instead_of=instead_of)
+        if call.around.bound is not None:
+            call.around.bound.batches[self._scope] = kept.batch
+        return kept
 
     def _request(self, call: _Call, reading: Reading) -> Request:
-        plain = bool(call.messages) and all(isinstance(message, dict) for message in call.messages)
-        make = SystemMessage if self._placement == "system" else HumanMessage
-        messages = place(
-            call.messages,
-            reading.block,
-            self._placement,
-            make=None if plain else make,
-            read_at=reading.known(call.messages),
-        )
+        messages = placed(call.messages, reading.block, self._placement, reading.known(call.messages))
         return Request(messages, reading.batch, reading.block, delivered(reading.batch, call.turn))
 
     def _answered(self, request: Request, answer: object) -> dict[str, Any]:
@@ -368,11 +343,6 @@ class WorkspaceNodes:
 
 def _run_key(around: Ambient, workspace_id: str, thread_id: str) -> RunKey | None:
     return None if around.run is None else (id(around.run), around.graph, workspace_id, thread_id)
-
-
-def _hold_own(events: Sequence[Event], thread_id: str) -> bool:
-    """Say whether a thread wrote one of the events, or could have written one that is not among them."""
-    return len(events) == _LOOKED_AT or any(event.source_thread_id == thread_id for event in events)
 
 
 def _newest(config: RunnableConfig) -> RunnableConfig:

@@ -7,17 +7,24 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from langchain_core.messages import HumanMessage, SystemMessage
+
 from abreast.langgraph.state import has_tool_results, id_of
+from abreast.prompt import place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from abreast.model.batch import Batch
+    from abreast.model.event import Event
+    from abreast.prompt import Placement
+    from abreast.workspace_log import WorkspaceLog
 
 RunKey = tuple[int, str, str, str]
 """Identity of the run's object, graph, workspace and thread."""
 
 _MOST_KEPT: Final = 256
+_LOOKED_AT: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,11 @@ class Reading:
     count: int
     last_id: str | None
 
+    @classmethod
+    def of(cls, batch: Batch, block: str, messages: Sequence[Any], turn: str, *, run: object = None) -> Reading:
+        """Note what was read in front of these messages."""
+        return cls(run, turn, batch, block, len(messages), id_of(messages[-1]) if messages else None)
+
     def known(self, messages: Sequence[Any]) -> int:
         """Say how many of the messages were there when it was read."""
         if self.last_id is not None:
@@ -51,6 +63,36 @@ class Reading:
     def precedes_tools(self, messages: Sequence[Any]) -> bool:
         """Say whether a tool, which may have written, has answered since."""
         return has_tool_results(messages[self.known(messages) :])
+
+
+def placed(messages: Sequence[Any], block: str, placement: Placement, read_at: int | None = None) -> list[Any]:
+    """Put a block among messages, which are LangChain's or dicts."""
+    plain = bool(messages) and all(isinstance(message, dict) for message in messages)
+    make = SystemMessage if placement == "system" else HumanMessage
+    return place(messages, block, placement, make=None if plain else make, read_at=read_at)
+
+
+def wrote(log: WorkspaceLog, reading: Reading, messages: Sequence[Any]) -> bool:
+    """Say whether the thread itself has written since a reading: its own tools did."""
+    if not reading.precedes_tools(messages):
+        return False
+    batch = reading.batch
+    log.number(batch.workspace_id)
+    return _hold_own(log.changes(batch.workspace_id, after=batch.head, limit=_LOOKED_AT), batch.thread_id)
+
+
+async def awrote(log: WorkspaceLog, reading: Reading, messages: Sequence[Any]) -> bool:
+    """Async twin of `wrote`."""
+    if not reading.precedes_tools(messages):
+        return False
+    batch = reading.batch
+    await log.anumber(batch.workspace_id)
+    return _hold_own(await log.achanges(batch.workspace_id, after=batch.head, limit=_LOOKED_AT), batch.thread_id)
+
+
+def _hold_own(events: Sequence[Event], thread_id: str) -> bool:
+    """Say whether a thread wrote one of the events, or could have written one that is not among them."""
+    return len(events) == _LOOKED_AT or any(event.source_thread_id == thread_id for event in events)
 
 
 @dataclass(slots=True)

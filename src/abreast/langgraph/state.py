@@ -21,7 +21,8 @@ DELIVERED: Final = "_abreast_delivered"
 NOMINATED: Final = "_abreast_cursor"
 
 
-def _joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Put the notes of one update over those before it, by scope."""
     return {**old, **new}
 
 
@@ -49,8 +50,8 @@ class CursorState(TypedDict, total=False):
         ...     messages: Annotated[list[AnyMessage], add_messages]
     """
 
-    _abreast_delivered: Annotated[dict[str, Any], _joined]
-    _abreast_cursor: Annotated[dict[str, Any], _joined]
+    _abreast_delivered: Annotated[dict[str, Any], joined]
+    _abreast_cursor: Annotated[dict[str, Any], joined]
 
 
 def delivered(batch: Batch, turn: str) -> dict[str, Any]:
@@ -63,6 +64,11 @@ def nominated(cursor: Cursor, turn: str) -> dict[str, Any]:
     return {NOMINATED: _note(cursor, turn)}
 
 
+def withdrawn(scope: str) -> dict[str, Any]:
+    """Build the update that notes an answer which was given without the current state."""
+    return {DELIVERED: {scope: None}}
+
+
 def noted(state: object, key: str, scope: str) -> tuple[Cursor, str] | None:
     """
     Give the cursor that a state holds for a scope and the turn it belongs to, or None.
@@ -70,12 +76,12 @@ def noted(state: object, key: str, scope: str) -> tuple[Cursor, str] | None:
     Raises:
         InvalidInput: The state holds something else there.
     """
-    notes = cast("dict[str, dict[str, Any]]", value_of(state, key) or {})
-    if scope not in notes:
+    note = _notes(state, key).get(scope)
+    if note is None:
         return None
-    if set(notes[scope]) != {"cursor", "turn"}:
+    if set(note) != {"cursor", "turn"}:
         raise InvalidInput(key, "is not what abreast put there", "leave this key of the state to abreast")
-    return Cursor.from_json(notes[scope]["cursor"]), str(notes[scope]["turn"])
+    return Cursor.from_json(note["cursor"]), str(note["turn"])
 
 
 def value_of(state: object, key: str) -> Any:
@@ -119,8 +125,8 @@ def has_history(state: object, messages: Sequence[Any]) -> bool:
     Neither is what it said in this turn, if abreast was there.
     """
     turn, users = turn_of(messages), _users(messages)
-    notes = cast("dict[str, dict[str, Any]]", value_of(state, DELIVERED) or {})
-    if users and any(note.get("turn") == turn for note in notes.values()):
+    notes = _notes(state, DELIVERED)
+    if users and any(note is not None and note.get("turn") == turn for note in notes.values()):
         messages = messages[: users[-1]]
     return any(role_of(message) in ("assistant", "tool") or is_summary(message) for message in messages)
 
@@ -133,6 +139,10 @@ def has_tool_results(messages: Sequence[Any]) -> bool:
 def _users(messages: Sequence[Any]) -> list[int]:
     """Give the places of what users say."""
     return [place for place, message in enumerate(messages) if role_of(message) == "user" and not is_summary(message)]
+
+
+def _notes(state: object, key: str) -> dict[str, dict[str, Any] | None]:
+    return cast("dict[str, dict[str, Any] | None]", value_of(state, key) or {})
 
 
 def _note(cursor: Cursor, turn: str) -> dict[str, Any]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from abreast.model.cursor import Cursor, ResetReason
     from abreast.model.entity import Row, Snapshot
     from abreast.model.fold import Line, SummaryLine
+
+Extras = Callable[[Any, str, object], Mapping[str, Any]]
+"""`(connection, workspace_id, viewer)` to values by name, read in the snapshot of the rows."""
 
 LIMIT = 50
 """Most lines of a batch."""
@@ -36,6 +38,7 @@ class Batch:
         snapshot: The current rows, bounded by each entity's limit.
         current: The rows that the lines speak of as they are now, also those the snapshot's bounds leave out;
             None for a row that is gone.
+        extras: What the application reads besides, as JSON values by name.
     """
 
     workspace_id: str
@@ -50,6 +53,7 @@ class Batch:
     reset: ResetReason | None
     snapshot: Snapshot
     current: Mapping[tuple[str, str], Row | None]
+    extras: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def head(self) -> int:
@@ -73,6 +77,7 @@ class BatchRequest:
         has_history: The thread holds messages. Without a cursor it is then not new, and older changes cannot
             be listed.
         viewer: Passed to each entity's `where` and `visible`.
+        extras: Reads what the application adds.
     """
 
     workspace_id: str
@@ -84,3 +89,4 @@ class BatchRequest:
     limit: int = LIMIT
     max_bytes: int = MAX_BYTES
     max_runs: int = MAX_RUNS
+    extras: Extras | None = None

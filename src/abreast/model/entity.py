@@ -130,6 +130,7 @@ class Row:
     One current row as a viewer may see it.
 
     Attributes:
+        version: 0 where nobody keeps versions.
         values: Exposed fields as JSON values, in the order of `expose`.
     """
 

@@ -37,6 +37,7 @@ class Line:
         last_revision: Revision of the last event joined.
         first_at: UTC microseconds of the first event.
         last_at: UTC microseconds of the last event.
+        mutations: Mutation ids of the events joined; None stands for an event without one.
     """
 
     kind: LineKind
@@ -55,6 +56,7 @@ class Line:
     last_revision: int
     first_at: int
     last_at: int
+    mutations: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +238,7 @@ def _whole(event: Event, kind: LineKind, values: JsonObject | None) -> Line:
         last_revision=event.revision or 0,
         first_at=event.created_at,
         last_at=event.created_at,
+        mutations=(event.mutation_id,),
     )
 
 
@@ -246,6 +249,7 @@ def _extended(earlier: Iterable[Line], line: Line) -> Line:
         line,
         actors=tuple(dict.fromkeys(actor for part in lines for actor in part.actors)),
         threads=tuple(dict.fromkeys(thread for part in lines for thread in part.threads)),
+        mutations=tuple(dict.fromkeys(mutation for part in lines for mutation in part.mutations)),
         count=_events(lines),
         first_revision=lines[0].first_revision,
         first_at=min(part.first_at for part in lines),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, case, exists, literal, select
 
@@ -15,6 +15,7 @@ from abreast.operations import cursors
 from abreast.operations.backlog import Delivery, deliver
 from abreast.operations.number import number
 from abreast.operations.snapshots import Reader, has_rows
+from abreast.sql.values import to_json
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -252,6 +253,14 @@ class _Rows:
             return False
         return known.entity.visible is None or current[line.entity_type, line.entity_id] is not None
 
+    def extras(self) -> dict[str, Any]:
+        """Read what the application adds, in order of its names."""
+        request = self.request
+        if request.extras is None:
+            return {}
+        found = request.extras(self.connection, request.workspace_id, request.viewer)
+        return {name: to_json(f"extras.{name}", value) for name, value in sorted(found.items())}
+
     def _reader(self) -> Reader:
         return Reader(self.connection, self.tables, self.request.workspace_id, self.request.viewer)
 
@@ -274,4 +283,5 @@ def _batch(rows: _Rows, at: Position, since: Cursor, reset: ResetReason | None, 
         reset=reset,
         snapshot=snapshot,
         current={(line.entity_type, line.entity_id): current[line.entity_type, line.entity_id] for line in lines},
+        extras=rows.extras(),
     )

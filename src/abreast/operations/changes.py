@@ -2,15 +2,82 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abreast.operations.record import event_of, select_events
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from collections.abc import Iterator
+
+    from sqlalchemy import ColumnElement, Connection
 
     from abreast.model.event import Event
     from abreast.sql.tables import Tables
+
+
+_PAGE = 500
+_MOST_PAGES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """
+    Which changes somebody wants to see.
+
+    Attributes:
+        fields: One of these has to be among the changed ones; all changes when empty.
+        since: UTC microseconds, inclusive.
+        until: UTC microseconds, exclusive.
+        before: Revision to end in front of, exclusive.
+        limit: Most events.
+    """
+
+    workspace_id: str
+    entity_types: tuple[str, ...]
+    entity_id: str | None = None
+    fields: frozenset[str] = frozenset()
+    since: int | None = None
+    until: int | None = None
+    before: int | None = None
+    limit: int = 20
+
+
+def search_changes(connection: Connection, tables: Tables, search: Search) -> list[Event]:
+    """Give the newest numbered events that match, newest first; at most 5,000 are looked at."""
+    found: list[Event] = []
+    for event in _newest(connection, tables, search):
+        whole = event.operation != "update"
+        if not search.fields or whole or not search.fields.isdisjoint(event.changed_fields):
+            found.append(event)
+        if len(found) == search.limit:
+            break
+    return found
+
+
+def _newest(connection: Connection, tables: Tables, search: Search) -> Iterator[Event]:
+    event, before = tables.workspace_event, search.before
+    for _ in range(_MOST_PAGES):
+        wanted = select_events(tables).where(*_conditions(tables, search), event.c.revision.is_not(None))
+        if before is not None:
+            wanted = wanted.where(event.c.revision < before)
+        rows = connection.execute(wanted.order_by(event.c.revision.desc()).limit(_PAGE)).all()
+        yield from map(event_of, rows)
+        if len(rows) < _PAGE:
+            return
+        before = rows[-1].revision
+
+
+def _conditions(tables: Tables, search: Search) -> list[ColumnElement[bool]]:
+    event = tables.workspace_event
+    conditions = [event.c.workspace_id == search.workspace_id, event.c.entity_type.in_(search.entity_types)]
+    if search.entity_id is not None:
+        conditions.append(event.c.entity_id == search.entity_id)
+    if search.since is not None:
+        conditions.append(event.c.created_at >= search.since)
+    if search.until is not None:
+        conditions.append(event.c.created_at < search.until)
+    return conditions
 
 
 def list_changes(

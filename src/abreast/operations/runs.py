@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from sqlalchemy import and_, func, insert, select, update
+from sqlalchemy import and_, case, func, or_, select, update
 
-from abreast.sql.dialects import dialect_of
+from abreast.sql.dialects import dialect_of, insert_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,20 +28,22 @@ class RunKey(NamedTuple):
 
 
 def begin(connection: Connection, tables: Tables, run: RunKey, workspace_id: str, lease: Lease) -> None:
-    """Write down that a run has begun, and that the thread's earlier ones without an end have lost their owner."""
-    row, clock = tables.run, dialect_of(connection).clock()
-    ownerless = and_(row.c.thread_id == run.thread_id, row.c.outcome == "running")
-    connection.execute(update(row).where(ownerless).values(outcome="lost", ended_at=clock))
-    connection.execute(
-        insert(row).values(
-            thread_id=run.thread_id,
-            run_id=run.run_id,
-            workspace_id=workspace_id,
-            fence=lease.fence,
-            started_at=clock,
-            outcome="running",
-        )
-    )
+    """
+    Write down that a run has begun; safe to repeat.
+
+    Earlier runs of the thread that never ended have lost their owner with this one's fence, see `outcome_of`. Their
+    rows are not touched: an owner that is stopped in the middle of its last transaction may hold one.
+    """
+    clock = dialect_of(connection).clock()
+    values = {
+        "thread_id": run.thread_id,
+        "run_id": run.run_id,
+        "workspace_id": workspace_id,
+        "fence": lease.fence,
+        "started_at": clock,
+        "outcome": "running",
+    }
+    insert_missing(connection, tables.run, values)
 
 
 def end(
@@ -53,7 +55,7 @@ def end(
     since: Mapping[str, Cursor],
     given: Mapping[str, Cursor],
     nominated: Mapping[str, Cursor],
-) -> None:
+) -> bool:
     """
     Write down how a run ended.
 
@@ -61,10 +63,13 @@ def end(
         since: Where its last batches were read from, by scope.
         given: Where they ended.
         nominated: What it put into its last checkpoint; confirmed if the outcome is `succeeded`.
+
+    Returns:
+        False if it had been written down before.
     """
-    connection.execute(
+    ended = (
         update(tables.run)
-        .where(*_key(tables, run))
+        .where(*_key(tables, run), tables.run.c.outcome == "running")
         .values(
             outcome=outcome,
             ended_at=dialect_of(connection).clock(),
@@ -73,6 +78,14 @@ def end(
             nominated=_as_json(nominated),
         )
     )
+    return connection.execute(ended).rowcount == 1
+
+
+def outcome_of(tables: Tables) -> ColumnElement[str]:
+    """Build a run's outcome: one that never ended is lost once its thread has a later fence."""
+    row, lease = tables.run, tables.thread_lease
+    later = select(lease.c.fence).where(lease.c.thread_id == row.c.thread_id).scalar_subquery() > row.c.fence
+    return case((and_(row.c.outcome == "running", later), "lost"), else_=row.c.outcome)
 
 
 def failures_since_success(connection: Connection, tables: Tables, thread_id: str) -> int:
@@ -80,8 +93,9 @@ def failures_since_success(connection: Connection, tables: Tables, thread_id: st
     row = tables.run
     of_thread = row.c.thread_id == thread_id
     last_success = select(func.max(row.c.fence)).where(of_thread, row.c.outcome == "succeeded").scalar_subquery()
-    failed = and_(of_thread, row.c.outcome.in_(("failed", "lost")), row.c.fence > func.coalesce(last_success, 0))
-    return int(connection.execute(select(func.count()).select_from(row).where(failed)).scalar_one())
+    failed = or_(row.c.outcome == "failed", outcome_of(tables) == "lost")
+    after = row.c.fence > func.coalesce(last_success, 0)
+    return int(connection.execute(select(func.count()).select_from(row).where(of_thread, after, failed)).scalar_one())
 
 
 def _key(tables: Tables, run: RunKey) -> list[ColumnElement[bool]]:

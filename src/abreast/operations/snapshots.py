@@ -24,10 +24,15 @@ _KEYS_PER_STATEMENT = 200
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the rows of one workspace for one viewer."""
+    """
+    Reads the rows of one workspace for one viewer.
+
+    Attributes:
+        tables: None where abreast's are not there: rows without a version column then have version 0.
+    """
 
     connection: Connection
-    tables: Tables
+    tables: Tables | None
     workspace_id: str
     viewer: object
 
@@ -64,8 +69,9 @@ class Reader:
         stored = [entity.row_values(row) for row in self.connection.execute(wanted)]
         ids = [entity.entity_id(values) for values in stored]
         versions = self._versions(entity, stored, ids)
+        first = FIRST_VERSION if self.tables is not None or entity.version_field is not None else 0
         return [
-            Row(entity.name, entity_id, versions.get(entity_id) or FIRST_VERSION, entity.exposed(values))
+            Row(entity.name, entity_id, versions.get(entity_id) or first, entity.exposed(values))
             for entity_id, values in zip(ids, stored, strict=True)
         ]
 
@@ -73,7 +79,10 @@ class Reader:
         if entity.version_field is not None:
             field = entity.version_field
             return {entity_id: values[field] for entity_id, values in zip(ids, stored, strict=True)}
-        owned, found = self.tables.entity_version, dict[str, int | None]()
+        found = dict[str, int | None]()
+        if self.tables is None:
+            return found
+        owned = self.tables.entity_version
         for start in range(0, len(ids), _KEYS_PER_STATEMENT):
             wanted = select(owned.c.entity_id, owned.c.version).where(
                 owned.c.workspace_id == self.workspace_id,

@@ -9,6 +9,7 @@ from abreast.prompt.actors import Names
 from abreast.prompt.languages import LanguageName
 from abreast.prompt.placement import PLACEMENTS, Placement, place
 from abreast.prompt.render import RenderOptions, prompt_text, render, render_unavailable
+from abreast.prompt.snapshot import render_rows, render_snapshot
 
 __all__ = [
     "PLACEMENTS",
@@ -19,5 +20,7 @@ __all__ = [
     "place",
     "prompt_text",
     "render",
+    "render_rows",
+    "render_snapshot",
     "render_unavailable",
 ]

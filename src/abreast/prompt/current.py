@@ -10,9 +10,8 @@ from abreast.prompt.changes import SHORTER, size
 from abreast.prompt.values import Writer, entity_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from abreast.model.batch import Batch
     from abreast.model.entity import Entity, EntityRows, Row
     from abreast.prompt.sentences import Sentences
 
@@ -21,20 +20,27 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """The current rows of one batch's snapshot, ready to be written into any room."""
+    """
+    The current rows of one snapshot, ready to be written into any room.
 
-    batch: Batch
+    Attributes:
+        parts: The rows of each entity.
+        changed: The rows that changes speak of, also those that the lists leave out.
+    """
+
+    parts: Sequence[EntityRows]
+    changed: Sequence[Row]
     entities: Mapping[str, Entity]
     words: Sentences
 
     def reserved(self) -> int:
         """Count the bytes that the lists' beginnings and ends take at most."""
-        return sum(size(self._heads(part)) for part in self.batch.snapshot.entities)
+        return sum(size(self._heads(part)) for part in self.parts)
 
     def written(self, limit: int, room: int) -> list[str]:
         """Write as many rows as fit into `room` bytes, besides what `reserved` counts."""
         lines = self._chosen(limit, room)
-        return [line for part in self.batch.snapshot.entities for line in self._part(part, lines)]
+        return [line for part in self.parts for line in self._part(part, lines)]
 
     def _chosen(self, limit: int, room: int) -> dict[Key, str]:
         chosen: dict[Key, str] = {}
@@ -50,10 +56,10 @@ class Current:
 
     def _by_urgency(self) -> Iterator[Row]:
         """Give the changed rows before the others; each row once."""
-        listed = {_key(row): row for part in self.batch.snapshot.entities for row in part.rows}
-        changed = {_key(row) for row in self.batch.current.values() if row is not None}
+        listed = {_key(row): row for part in self.parts for row in part.rows}
+        changed = {_key(row) for row in self.changed}
         yield from (row for key, row in listed.items() if key in changed)
-        yield from (row for part in self.batch.snapshot.entities for row in self._outside(part))
+        yield from (row for part in self.parts for row in self._outside(part))
         yield from (row for key, row in listed.items() if key not in changed)
 
     def _versions(self, row: Row, limits: Iterable[int]) -> Iterator[str]:
@@ -95,11 +101,7 @@ class Current:
         """Give the changed rows of an entity that its limit or filter leaves out, in order of their ids."""
         listed = {row.entity_id for row in part.rows}
         return sorted(
-            (
-                row
-                for row in self.batch.current.values()
-                if row is not None and row.entity_type == part.entity_type and row.entity_id not in listed
-            ),
+            (row for row in self.changed if row.entity_type == part.entity_type and row.entity_id not in listed),
             key=lambda row: row.entity_id,
         )
 

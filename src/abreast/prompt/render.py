@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, tzinfo
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from abreast.errors import InvalidInput
-from abreast.prompt.changes import Changes, size
+from abreast.prompt.changes import SHORTER, Changes, size
 from abreast.prompt.current import Current
 from abreast.prompt.languages import LanguageName, sentences
+from abreast.prompt.quoting import escape
+from abreast.prompt.values import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from abreast.model.batch import Batch
     from abreast.model.entity import Entity
@@ -42,7 +44,8 @@ def render(  # noqa: PLR0913 - what a block says depends on as many things
     one is named where it changed. What rows hold is quoted and stays inside the marked section (see
     `abreast.prompt.quoting`). The block has at most `max_bytes`: values are cut first, with a mark and their
     full length, then rows are left out and counted by entity, the changed ones last, then changes are counted
-    with the revisions they have. "It is now" tells the row as it is in `batch.current`.
+    with the revisions they have. What the application added (`batch.extras`) stands behind the rows. "It is
+    now" tells the row as it is in `batch.current`.
 
     The headings are `CURRENT` and `CHANGES SINCE LAST SUCCESS`, in Korean `현재 상태` and
     `마지막 성공 이후 변경 사항`.
@@ -77,13 +80,14 @@ def render(  # noqa: PLR0913 - what a block says depends on as many things
     _check_limit("value_limit", value_limit)
     known = {entity.name: entity for entity in entities}
     changes = Changes(batch, known, words, names, thread_id or batch.thread_id, time_zone)
-    current = Current(batch, known, words)
-    opening = [f'<workspace_state revision="{batch.head}">', words.frame, *_moment(words, now, time_zone)]
+    current = Current(batch.snapshot.entities, [row for row in batch.current.values() if row is not None], known, words)
+    opening = [f'<workspace_state revision="{batch.head}">', words.frame, *moment(words, now, time_zone)]
     headings = [words.current_heading, words.changes_heading]
-    room = max_bytes - size([*opening, *headings, CLOSING]) - current.reserved()
+    extras = _extras(batch.extras, words, value_limit, max_bytes // 4)
+    room = max_bytes - size([*opening, *headings, *extras, CLOSING]) - current.reserved()
     changed = changes.written(value_limit, room)
     rows = current.written(value_limit, room - size(changed))
-    return "\n".join([*opening, headings[0], *rows, headings[1], *changed, CLOSING])
+    return "\n".join([*opening, headings[0], *rows, *extras, headings[1], *changed, CLOSING])
 
 
 def render_unavailable(*, language: LanguageName = "en") -> str:
@@ -134,7 +138,23 @@ def prompt_text(
     return f"{instructions}\n\n{block}" if instructions else block
 
 
-def _moment(words: Sentences, now: date | None, time_zone: tzinfo) -> list[str]:
+def _extras(extras: Mapping[str, Any], words: Sentences, limit: int, room: int) -> list[str]:
+    """Write what the application adds; values are cut shorter until they fit."""
+    for shorter in (limit, *(length for length in SHORTER if length < limit)):
+        writer = Writer(words, shorter)
+        lines = [f"- {escape(name)}: {writer.plain(value)}" for name, value in extras.items()]
+        if size(lines) <= room:
+            return lines
+    raise InvalidInput("extras", f"take more than {room} bytes of the block", "return fewer or shorter values")
+
+
+def moment(words: Sentences, now: date | None, time_zone: tzinfo) -> list[str]:
+    """
+    Tell what time or day it is, if that is wanted.
+
+    Raises:
+        InvalidInput: The time has no zone.
+    """
     if now is None:
         return []
     if not isinstance(now, datetime):

@@ -84,7 +84,7 @@ class English:
 
     def row(self, subject: Subject, version: int, values: str) -> str:
         """Tell a row."""
-        told = f"- {subject.label} {subject.identity} (version {version})"
+        told = f"- {subject.label} {subject.identity}{f' (version {version})' if version else ''}"
         return f"{told}: {values}" if values else told
 
     def unlisted(self, label: str, count: int) -> str:

@@ -84,7 +84,7 @@ class Korean:
 
     def row(self, subject: Subject, version: int, values: str) -> str:
         """Tell a row."""
-        told = f"- {subject.label} {subject.identity}(버전 {version})"
+        told = f"- {subject.label} {subject.identity}{f'(버전 {version})' if version else ''}"
         return f"{told}: {values}" if values else told
 
     def unlisted(self, label: str, count: int) -> str:

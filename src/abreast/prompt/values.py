@@ -40,6 +40,10 @@ class Writer:
         """
         return self._written(_formatted(entity, field, value), self.limit)
 
+    def plain(self, value: Any) -> str:
+        """Write a JSON value that belongs to no field."""
+        return self._written(value, self.limit)
+
     def values(self, entity: Entity, values: Mapping[str, Any]) -> str:
         """Write the exposed ones of a row's values with their labels."""
         told = [(field, values[field]) for field in entity.expose if field in values]
@@ -63,7 +67,7 @@ class Writer:
         text = value if isinstance(value, str) else _json(value)
         if len(text) > limit:
             return self.words.cut(quote(text[:limit]), len(text))
-        return write_text(value) if isinstance(value, str) else _quoted(value)
+        return write_text(value) if isinstance(value, str) else quoted(value)
 
 
 def entity_label(entity: Entity) -> str:
@@ -102,14 +106,14 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
 
 
-def _quoted(value: Any) -> str:
-    """Write JSON whose every text is quoted like any other."""
+def quoted(value: Any) -> str:
+    """Write JSON whose every text is quoted like any other, so that it can be copied into a tool call."""
     if isinstance(value, dict):
         pairs = sorted(cast("dict[str, Any]", value).items())
-        return f"{{{','.join(f'{quote(key)}:{_quoted(item)}' for key, item in pairs)}}}"
+        return f"{{{','.join(f'{quote(key)}:{quoted(item)}' for key, item in pairs)}}}"
     if isinstance(value, list):
         items = cast("list[object]", value)
-        return f"[{','.join(map(_quoted, items))}]"
+        return f"[{','.join(map(quoted, items))}]"
     if isinstance(value, str):
         return quote(value)
     if value is None or isinstance(value, (bool, int, float)):

@@ -2,47 +2,61 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 from weakref import WeakValueDictionary
 
-from abreast.errors import LeaseLost, RunStopped
+from abreast.runs.signals import Signals
 
 if TYPE_CHECKING:
     from abreast.model.batch import Batch
     from abreast.model.cursor import Cursor
     from abreast.operations.leases import Lease
-    from abreast.operations.runs import RunKey
+    from abreast.operations.runs import Outcome, RunKey
 
 RUN_KEY: Final = "__abreast_run"
-"""Key of the run in a configuration's `configurable`; with `__` it stays out of checkpoint metadata."""
+"""Key of the run's token in a configuration's `configurable`; with `__` it stays out of checkpoint metadata."""
 
 
 @dataclass(eq=False)
 class Run:
     """
-    What one process knows of a run it has the lease for.
+    What one process knows of a run it has the lease for, or one agent of its part in it.
 
     Attributes:
         key: Thread and run id.
         lease: The right to run, with its fence.
+        place: The database and tables that hold the lease.
+        is_first: The thread was never run before.
+        micros: How long the lease holds without being renewed.
+        outer: The run this one is called from: of another thread, or of the same one, whose lease it then shares.
         batches: What the model was given last, by scope; kept for the run, never in graph state.
         nominated: The cursors that the last checkpoint holds, by scope; confirmed when the run has succeeded.
+        refused: The application's check did not accept the answer.
         ended: No more model call, tool write or confirmation belongs to it.
+        token: What configurations call it by; not its id, which is no secret.
     """
 
     key: RunKey
     workspace_id: str
     lease: Lease
+    place: tuple[str, str] = ("", "")
+    is_first: bool = False
+    micros: int = 0
+    outer: Run | None = None
     batches: dict[str, Batch] = field(default_factory=dict[str, "Batch"])
     nominated: dict[str, Cursor] = field(default_factory=dict[str, "Cursor"])
+    refused: bool = False
     ended: bool = False
-    _stopped_by: str | None = None
-    _lost: bool = False
+    token: str = field(default_factory=lambda: uuid4().hex)
 
     def __post_init__(self) -> None:
-        """Let hooks of this process find the run by its id."""
-        _RUNS[self.key.run_id] = self
+        """Let hooks of this process find the run."""
+        self.process = os.getpid()
+        self.signals = Signals(self.lease)
+        _RUNS[self.token] = self
 
     def check(self) -> None:
         """
@@ -52,23 +66,39 @@ class Run:
             RunStopped: A newer message wants the thread.
             LeaseLost: A later run has taken it over.
         """
-        if self._lost:
-            raise LeaseLost(self.key.thread_id, self.lease.fence)
-        if self._stopped_by is not None:
-            raise RunStopped(self.key.thread_id, self._stopped_by)
+        self.signals.check()
+        if self.outer is not None:
+            self.outer.check()
 
-    def stop(self, asked_by: str) -> None:
-        """Ask the run to end at its next step."""
-        self._stopped_by = asked_by
+    def refuse(self) -> None:
+        """Note that the application's check did not accept the answer: nothing of this run is confirmed."""
+        self.refused = True
 
-    def lose(self) -> None:
-        """Tell the run that its lease is somebody else's by now."""
-        self._lost = True
+    def of_thread(self, thread_id: str, place: tuple[str, str]) -> Run | None:
+        """Find the run among this one and those it is called from that holds a thread's lease."""
+        if self.key.thread_id == thread_id and self.place == place and not self.ended:
+            return self
+        return None if self.outer is None else self.outer.of_thread(thread_id, place)
+
+    def part(self) -> Run:
+        """
+        Begin a part of this run, for an agent called within it.
+
+        It shares the lease and what was given; what it nominates counts once it has succeeded.
+        """
+        return Run(self.key, self.workspace_id, self.lease, self.place, outer=self, batches=self.batches)
+
+    def take(self, part: Run, outcome: Outcome) -> None:
+        """End a part, and take over what it nominated if it has succeeded."""
+        part.ended = True
+        if outcome == "succeeded":
+            self.nominated.update(part.nominated)
 
 
 _RUNS: WeakValueDictionary[str, Run] = WeakValueDictionary()
 
 
-def current_run(run_id: str) -> Run | None:
-    """Find a run of this process; None if it belongs to another one or has ended."""
-    return _RUNS.get(run_id)
+def current_run(token: object) -> Run | None:
+    """Find a run of this process by the token under `RUN_KEY`; None if it belongs to another one or is gone."""
+    found = _RUNS.get(token) if isinstance(token, str) else None
+    return found if found is not None and found.process == os.getpid() else None

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+import asyncio
+import os
+import time
+from typing import TYPE_CHECKING, Final, Literal
 
 import uuid_utils
 
-from abreast.errors import InvalidInput, ThreadBusy
-from abreast.operations import cursors, leases, runs, waiters
+from abreast.errors import AbreastError, InvalidInput, LeaseLost, ThreadBusy
+from abreast.model.backoff import polling
 from abreast.operations.runs import RunKey
-from abreast.runs.heartbeat import Heartbeat
-from abreast.runs.run import Run
+from abreast.runs.heartbeat import heartbeat_of
+from abreast.runs.lasting import lasting
+from abreast.runs.steps import Entry, Steps
 from abreast.sql.values import check_id
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from abreast.operations.leases import Lease
     from abreast.operations.runs import Outcome
+    from abreast.runs.run import Run
     from abreast.workspace_log import WorkspaceLog
 
 OnBusy = Literal["reject", "queue", "interrupt"]
-LEASE_SECONDS = 30.0
-BUSY_TIMEOUT = 60.0
-_PLACE_SECONDS = 10.0
-_MICROS = 1_000_000
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """What a run asks for when it begins."""
-
-    key: RunKey
-    workspace_id: str | None
+LEASE_SECONDS: Final = 30.0
+BUSY_TIMEOUT: Final = 60.0
 
 
 class Runs:
@@ -61,50 +52,66 @@ class Runs:
         on_busy: OnBusy = "reject",
         busy_timeout: float = BUSY_TIMEOUT,
     ) -> None:
-        if lease_seconds < 1:
-            raise InvalidInput("lease_seconds", "is below 1", "pass at least 1 second")
+        if not 1 <= lease_seconds <= 86_400:  # noqa: PLR2004 - a day
+            raise InvalidInput("lease_seconds", "is out of range", "pass 1 to 86,400 seconds")
         if on_busy not in ("reject", "queue", "interrupt"):
             raise InvalidInput("on_busy", "is unknown", 'use "reject", "queue" or "interrupt"')
+        if not busy_timeout >= 0:
+            raise InvalidInput("busy_timeout", "is below 0", "pass the seconds to wait in line")
         self.log = log
-        self.on_busy = on_busy
+        self.on_busy: OnBusy = on_busy
         self.busy_timeout = busy_timeout
-        self._micros = int(lease_seconds * _MICROS)
-        self._heartbeat = Heartbeat(log.database, micros=self._micros)
+        self._steps = Steps(log, int(lease_seconds * 1_000_000))
 
-    def enter(self, thread_id: str, workspace_id: str | None) -> Run:
+    @property
+    def place(self) -> tuple[str, str]:
+        """The database and tables that hold the leases."""
+        return self._steps.place
+
+    def enter(self, thread_id: str, workspace_id: str | None, *, outer: Run | None = None) -> Run:
         """
         Begin a run.
 
         Args:
             workspace_id: May be None for a thread that is bound to one already, as on resume.
+            outer: The run it is called from, of another thread.
 
         Raises:
             ThreadBusy: Somebody else runs the thread, and went on doing so for `busy_timeout`.
             ThreadBoundElsewhere: The thread belongs to another workspace.
             WorkspaceNotFound: The workspace has neither a row nor a log.
             InvalidInput: The thread is new and no workspace was named.
+            DatabaseUnavailable: The database is away or stayed busy.
         """
-        entry = _entry(thread_id, workspace_id)
-        run = self.log.database.run(self._begin, entry)
-        if run is None:
-            ticket = self.log.database.run(self._line_up, entry)
-            run = self.log.database.poll(self._begin_in_turn, self.busy_timeout, entry, ticket)
-            if run is None:
-                raise self.log.database.run(self._gave_up, entry, ticket)
-        self._heartbeat.add(run)
+        entry, database = self._entry(thread_id, workspace_id, outer), self.log.database
+        try:
+            run = database.run(self._steps.begin, entry) or self._wait(entry)
+        except BaseException as error:
+            if not _took_nothing(error):
+                database.run(self._steps.withdraw, entry)
+            raise
+        heartbeat_of(database).add(run)
         return run
 
-    async def aenter(self, thread_id: str, workspace_id: str | None) -> Run:
-        """Async twin of `enter`."""
-        database, entry = self.log.database, _entry(thread_id, workspace_id)
-        run = await database.arun(self._begin, entry)
-        if run is None:
-            ticket = await database.arun(self._line_up, entry)
-            run = await database.apoll(self._begin_in_turn, self.busy_timeout, entry, ticket)
-            if run is None:
-                raise await database.arun(self._gave_up, entry, ticket)
-        self._heartbeat.add(run)
+    async def aenter(self, thread_id: str, workspace_id: str | None, *, outer: Run | None = None) -> Run:
+        """Async twin of `enter`; a caller that is cancelled meanwhile keeps neither lease nor place."""
+        entry, database = self._entry(thread_id, workspace_id, outer), self.log.database
+        try:
+            run = await lasting(lambda: database.arun(self._steps.begin, entry)) or await self._await(entry)
+        except BaseException as error:
+            if not _took_nothing(error):
+                await lasting(lambda: database.arun(self._steps.withdraw, entry))
+            raise
+        heartbeat_of(database).add(run)
         return run
+
+    def open(self, run: Run) -> None:
+        """Set the cursor of a new thread to HEAD: what happened before its first message is not news to it."""
+        self.log.open_thread(run.workspace_id, run.key.thread_id)
+
+    async def aopen(self, run: Run) -> None:
+        """Async twin of `open`."""
+        await self.log.aopen_thread(run.workspace_id, run.key.thread_id)
 
     def leave(self, run: Run, outcome: Outcome) -> None:
         """
@@ -112,95 +119,95 @@ class Runs:
 
         Raises:
             LeaseLost: A later run has taken the thread over; nothing was confirmed.
+            DatabaseUnavailable: The database is away or stayed busy; nothing was confirmed, the lease runs out.
         """
-        self._closed(run)
-        self.log.database.run(self._end, run, outcome)
+        run.ended = True
+        if _is_parents(run):
+            return
+        try:
+            self.log.database.run(self._steps.end, run, outcome)
+        except LeaseLost:
+            self.log.database.run(self._steps.lose, run)
+            raise
+        finally:
+            heartbeat_of(self.log.database).remove(run)
 
     async def aleave(self, run: Run, outcome: Outcome) -> None:
-        """Async twin of `leave`."""
-        self._closed(run)
-        await self.log.database.arun(self._end, run, outcome)
-
-    def _begin(self, connection: Connection, entry: _Entry) -> Run | None:
-        workspace_id = self._bind(connection, entry)
-        tables, key = self.log.database.tables, entry.key
-        waited_for = waiters.someone_waits(connection, tables, key.thread_id)
-        if self.on_busy == "reject" or not waited_for:
-            lease = leases.acquire(connection, tables, key.thread_id, key.run_id, micros=self._micros)
-            if lease is not None:
-                return self._begun(connection, entry, workspace_id, lease)
-        if self.on_busy == "reject":
-            raise self._busy(connection, entry)
-        return None
-
-    def _begin_in_turn(self, connection: Connection, entry: _Entry, ticket: int) -> Run | None:
-        lease = waiters.acquire_in_turn(
-            connection,
-            self.log.database.tables,
-            entry.key.thread_id,
-            entry.key.run_id,
-            ticket,
-            lease_micros=self._micros,
-            micros=int(_PLACE_SECONDS * _MICROS),
-        )
-        return lease and self._begun(connection, entry, self._bind(connection, entry), lease)
-
-    def _begun(self, connection: Connection, entry: _Entry, workspace_id: str, lease: Lease) -> Run:
-        runs.begin(connection, self.log.database.tables, entry.key, workspace_id, lease)
-        return Run(entry.key, workspace_id, lease)
-
-    def _bind(self, connection: Connection, entry: _Entry) -> str:
-        """Make sure that the thread belongs to the workspace; on resume the binding alone says which."""
-        tables, thread_id = self.log.database.tables, entry.key.thread_id
-        bound = cursors.bound_workspace(connection, tables, thread_id)
-        if entry.workspace_id is None:
-            if bound is None:
-                raise InvalidInput(
-                    "workspace_id",
-                    f"is missing, and thread {thread_id!r} is not bound yet",
-                    "name it in the run's context",
-                )
-            return bound
-        if bound != entry.workspace_id:
-            self.log.steps.bind_thread(connection, entry.workspace_id, thread_id)
-        return entry.workspace_id
-
-    def _line_up(self, connection: Connection, entry: _Entry) -> int:
-        tables, key = self.log.database.tables, entry.key
-        if self.on_busy == "interrupt":
-            leases.ask_to_stop(connection, tables, key.thread_id, key.run_id)
-        return waiters.line_up(connection, tables, key.thread_id, key.run_id, micros=int(_PLACE_SECONDS * _MICROS))
-
-    def _gave_up(self, connection: Connection, entry: _Entry, ticket: int) -> ThreadBusy:
-        waiters.leave_line(connection, self.log.database.tables, entry.key.thread_id, ticket)
-        return self._busy(connection, entry)
-
-    def _busy(self, connection: Connection, entry: _Entry) -> ThreadBusy:
-        found = leases.held(connection, self.log.database.tables, [entry.key.thread_id])
-        holder = found[entry.key.thread_id].run_id if entry.key.thread_id in found else "of somebody in line"
-        return ThreadBusy(entry.key.thread_id, holder)
-
-    def _closed(self, run: Run) -> None:
+        """Async twin of `leave`; it is done to its end even if the caller is cancelled meanwhile."""
         run.ended = True
-        self._heartbeat.remove(run)
+        if not _is_parents(run):
+            await lasting(lambda: self._aleave(run, outcome))
 
-    def _end(self, connection: Connection, run: Run, outcome: Outcome) -> None:
-        tables = self.log.database.tables
-        if outcome == "succeeded":
-            for _, cursor in sorted(run.nominated.items()):
-                self.log.steps.confirm(connection, cursor)
-        runs.end(
-            connection,
-            tables,
-            run.key,
-            outcome,
-            since={scope: batch.since for scope, batch in run.batches.items()},
-            given={scope: batch.cursor_after for scope, batch in run.batches.items()},
-            nominated=run.nominated,
-        )
-        leases.release(connection, tables, run.lease)
+    def stop(self, thread_id: str, asked_by: str) -> bool:
+        """
+        Ask a thread's run to end at its next step; a run whose owner is dead is ended at once.
+
+        Args:
+            asked_by: Who asks, for the run's error.
+
+        Returns:
+            Whether there was a run.
+        """
+        wanted = check_id("thread_id", thread_id), check_id("asked_by", asked_by)
+        found = self.log.database.run(self._steps.stop, *wanted)
+        heartbeat_of(self.log.database).poke()
+        return found
+
+    async def astop(self, thread_id: str, asked_by: str) -> bool:
+        """Async twin of `stop`."""
+        wanted = check_id("thread_id", thread_id), check_id("asked_by", asked_by)
+        found = await self.log.database.arun(self._steps.stop, *wanted)
+        heartbeat_of(self.log.database).poke()
+        return found
+
+    def _entry(self, thread_id: str, workspace_id: str | None, outer: Run | None) -> Entry:
+        place = None if workspace_id is None else check_id("workspace_id", workspace_id)
+        key = RunKey(check_id("thread_id", thread_id), uuid_utils.uuid7().hex)
+        return Entry(key, place, outer, self.on_busy == "interrupt")
+
+    def _wait(self, entry: Entry) -> Run:
+        database = self.log.database
+        if self.on_busy == "reject":
+            raise ThreadBusy(entry.key.thread_id, database.read(self._steps.holder, entry.key.thread_id))
+        place = database.run(self._steps.line_up, entry)
+        heartbeat_of(database).poke()
+        for delay in polling(self.busy_timeout, now=time.monotonic):
+            run = database.run(self._steps.begin_in_turn, entry, place)
+            if run is not None:
+                return run
+            time.sleep(delay)
+        database.run(self._steps.withdraw, entry)
+        raise ThreadBusy(entry.key.thread_id, database.read(self._steps.holder, entry.key.thread_id))
+
+    async def _await(self, entry: Entry) -> Run:
+        database = self.log.database
+        if self.on_busy == "reject":
+            raise ThreadBusy(entry.key.thread_id, await database.aread(self._steps.holder, entry.key.thread_id))
+        place = await lasting(lambda: database.arun(self._steps.line_up, entry))
+        heartbeat_of(database).poke()
+        for delay in polling(self.busy_timeout, now=time.monotonic):
+            run = await lasting(lambda: database.arun(self._steps.begin_in_turn, entry, place))
+            if run is not None:
+                return run
+            await asyncio.sleep(delay)
+        await lasting(lambda: database.arun(self._steps.withdraw, entry))
+        raise ThreadBusy(entry.key.thread_id, await database.aread(self._steps.holder, entry.key.thread_id))
+
+    async def _aleave(self, run: Run, outcome: Outcome) -> None:
+        try:
+            await self.log.database.arun(self._steps.end, run, outcome)
+        except LeaseLost:
+            await self.log.database.arun(self._steps.lose, run)
+            raise
+        finally:
+            heartbeat_of(self.log.database).remove(run)
 
 
-def _entry(thread_id: str, workspace_id: str | None) -> _Entry:
-    place = None if workspace_id is None else check_id("workspace_id", workspace_id)
-    return _Entry(RunKey(check_id("thread_id", thread_id), uuid_utils.uuid7().hex), place)
+def _is_parents(run: Run) -> bool:
+    """Say whether the run belongs to the process that this one was forked from, which alone may end it."""
+    return run.process != os.getpid()
+
+
+def _took_nothing(error: BaseException) -> bool:
+    """Say whether an error of abreast ended the transaction that would have taken a lease or place."""
+    return isinstance(error, AbreastError)

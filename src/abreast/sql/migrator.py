@@ -118,6 +118,11 @@ def _version_table(prefix: str) -> str:
     return f"{prefix}migration"
 
 
+def load() -> None:
+    """Read from disk which migrations there are."""
+    _migrations()
+
+
 @cache
 def _migrations() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (_MIGRATIONS / "versions").glob("[0-9]*.py")))

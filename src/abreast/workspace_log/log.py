@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abreast.errors import InvalidInput
-from abreast.model.batch import LIMIT, MAX_BYTES, MAX_RUNS, Batch
+from abreast.model.batch import LIMIT, MAX_BYTES, MAX_RUNS, Batch, Extras
 from abreast.model.cursor import Cursor
 from abreast.model.event import Actor
 from abreast.sql.mapping import Catalog
@@ -155,6 +155,7 @@ class WorkspaceLog:
         limit: int = LIMIT,
         max_bytes: int = MAX_BYTES,
         max_runs: int = MAX_RUNS,
+        extras: Extras | None = None,
     ) -> Batch:
         """
         Read the current rows and the changes this conversation has not processed, as of one moment.
@@ -170,6 +171,7 @@ class WorkspaceLog:
             limit: Most lines.
             max_bytes: Most bytes of values in the lines.
             max_runs: Runs over which a longer backlog is spread before its rest is given as counts.
+            extras: `(connection, workspace_id, viewer)` to more values by name, read in the same snapshot.
 
         Raises:
             WorkspaceNotFound: The workspace has neither a row nor a log.
@@ -187,6 +189,7 @@ class WorkspaceLog:
             limit=limit,
             max_bytes=max_bytes,
             max_runs=max_runs,
+            extras=extras,
         )
         return self.database.read_or_prepare(self.steps.read_batch, self.steps.prepare, request)
 
@@ -202,6 +205,7 @@ class WorkspaceLog:
         limit: int = LIMIT,
         max_bytes: int = MAX_BYTES,
         max_runs: int = MAX_RUNS,
+        extras: Extras | None = None,
     ) -> Batch:
         """Async twin of `read_batch`."""
         request = batch_request(
@@ -214,6 +218,7 @@ class WorkspaceLog:
             limit=limit,
             max_bytes=max_bytes,
             max_runs=max_runs,
+            extras=extras,
         )
         return await self.database.aread_or_prepare(self.steps.read_batch, self.steps.prepare, request)
 

@@ -56,10 +56,12 @@ class Steps:
 
     def write_context(self, connection: Connection) -> WriteContext:
         """Gather what one attempt of a write needs."""
-        secret = self.secret or receipts.installation_secret(
-            connection, self.tables, new_secret=secrets.token_bytes(32)
-        )
+        secret = self.payload_key(connection)
         return WriteContext(self.tables, self.catalog, _event_ids(), now(), secret, _new_epoch())
+
+    def payload_key(self, connection: Connection) -> bytes:
+        """Give the key of payload hashes; it counts once it is committed."""
+        return self.secret or receipts.installation_secret(connection, self.tables, new_secret=secrets.token_bytes(32))
 
     def sent(self, context: WriteContext) -> None:
         """Keep the key that a committed write used."""

@@ -28,6 +28,10 @@ from sqlalchemy import (
 
 from abreast import Actor, Database, Entity, WorkspaceLog
 from abreast.errors import Conflict
+from abreast.operations import leases, runs
+from abreast.operations.leases import Renewal
+from abreast.operations.runs import RunKey
+from abreast.runs.steps import Entry, Steps
 from abreast.sql.dialects import dialect_named
 from abreast.sql.dialects.sqlite import DIALECT as SQLITE
 
@@ -62,6 +66,18 @@ OPERATIONS = (
     "erase",
     "forget_before",
     "renew_epoch",
+    "run_begin_first",
+    "run_begin",
+    "run_begin_busy",
+    "run_line_up",
+    "run_in_turn_behind",
+    "run_in_turn",
+    "run_withdraw",
+    "run_stop",
+    "run_renew",
+    "run_failures",
+    "run_end",
+    "write_fenced",
 )
 
 metadata = MetaData()
@@ -152,6 +168,7 @@ def run_all(recorder, database):
     )
     run_writes(recorder, log)
     run_reads(recorder, log)
+    run_runs(recorder, log, Steps(log, 30_000_000))
 
 
 def seen_by(columns, _viewer):
@@ -228,6 +245,39 @@ def run_reads(recorder, log):
     recorder.record("renew_epoch", lambda: log.renew_epoch("w3"))
 
 
+def run_runs(recorder, log, steps):
+    """Run what begins and ends runs of threads."""
+    database, tables = log.database, log.database.tables
+
+    def entry(run_id):
+        return Entry(RunKey("t9", run_id), "w3", None, interrupts=True)
+
+    def renew(connection):
+        leases.renew(connection, tables, [Renewal("t9", "r2", 30_000_000), Renewal("t8", "r9", 5_000_000)])
+        return leases.held(connection, tables, ["t9", "t8"])
+
+    def fenced():
+        with log.write("w3", actor=ANNA, lease=run.lease) as write:
+            write.update(move, "m3", {"stage": "done"}, expected_version="any")
+
+    first = recorder.record("run_begin_first", lambda: database.run(steps.begin, entry("r1")))
+    database.run(steps.end, first, "failed")
+    run = recorder.record("run_begin", lambda: database.run(steps.begin, entry("r2")))
+    assert recorder.record("run_begin_busy", lambda: database.run(steps.begin, entry("r3"))) is None
+    place = recorder.record("run_line_up", lambda: database.run(steps.line_up, entry("r3")))
+    behind = database.run(steps.line_up, entry("r4"))
+    recorder.record("run_stop", lambda: database.run(steps.stop, "t9", "u1"))
+    recorder.record("run_renew", lambda: database.run(renew))
+    recorder.record("write_fenced", fenced)
+    recorder.record("run_in_turn_behind", lambda: database.run(steps.begin_in_turn, entry("r4"), behind))
+    recorder.record("run_withdraw", lambda: database.run(steps.withdraw, entry("r4")))
+    run.batches[""] = batch = log.read_batch("w3", "t9")
+    run.nominated[""] = batch.cursor_after
+    recorder.record("run_end", lambda: database.run(steps.end, run, "succeeded"))
+    assert recorder.record("run_in_turn", lambda: database.run(steps.begin_in_turn, entry("r3"), place)) is not None
+    recorder.record("run_failures", lambda: database.read(runs.failures_since_success, tables, "t9"))
+
+
 def written(kind, statements):
     """Compile statements for a kind of database."""
     dialect = make_url(f"{KINDS[kind]}://").get_dialect()()
@@ -244,7 +294,8 @@ def compiled(kind, dialect, statement, names, many):
         for_executemany=many,
         compile_kwargs={"render_postcompile": True},
     )
-    return "\n".join(line.rstrip() for line in str(text).strip().splitlines()) + ";\n"
+    text = str(text).replace(str(SQLITE.clock()), str(dialect_named(kind).clock()))
+    return "\n".join(line.rstrip() for line in text.strip().splitlines()) + ";\n"
 
 
 def test_every_operation_is_recorded(recorded):

@@ -133,7 +133,7 @@ def test_names_fit_the_oldest_limit():
 def test_no_name_is_a_reserved_word():
     """A reserved name would have to be quoted, and then its case counts everywhere."""
     names = {name for table in tables() for name in (table.name, *table.columns.keys())}
-    labels = {label for statement in STATEMENTS for label in re.findall(r"\bAS (\w+)", statement)}
+    labels = {label for statement in STATEMENTS for label in re.findall(r"\bAS (\w+)\b(?!\))", statement)}
     assert {name for name in names | labels if name.upper() in RESERVED} == set()
     assert '"' not in "".join(str(CreateTable(table).compile(dialect=SQLALCHEMY)) for table in tables())
 

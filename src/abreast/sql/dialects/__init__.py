@@ -30,10 +30,12 @@ class Dialect(Protocol):
     Attributes:
         write_options: Execution options of a connection that writes (READ COMMITTED or the like).
         read_options: Execution options of a connection that reads one snapshot.
+        alone_options: Execution options of a connection whose statements each commit by themselves.
     """
 
     write_options: Mapping[str, Any]
     read_options: Mapping[str, Any]
+    alone_options: Mapping[str, Any]
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give the URL with a sync and with an async driver; None where the named driver has no such twin."""

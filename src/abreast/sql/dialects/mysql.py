@@ -34,6 +34,7 @@ class MysqlDialect:
 
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
+    alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both: PyMySQL and asyncmy stand for each other, aiomysql is async only, others sync only."""

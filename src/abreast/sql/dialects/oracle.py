@@ -57,6 +57,7 @@ class OracleDialect:
 
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
+    alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both: python-oracledb serves sync and async; cx_Oracle is sync only."""

@@ -24,6 +24,7 @@ class PostgresqlDialect:
 
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both: psycopg serves sync and async, asyncpg async only, psycopg2 sync only."""

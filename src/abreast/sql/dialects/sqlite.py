@@ -27,6 +27,7 @@ class SqliteDialect:
 
     write_options: Mapping[str, Any] = {"abreast_begin": "BEGIN IMMEDIATE"}
     read_options: Mapping[str, Any] = {"abreast_begin": "BEGIN"}
+    alone_options: Mapping[str, Any] = write_options
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both drivers; an in-memory database is refused: sync and async would see two databases."""

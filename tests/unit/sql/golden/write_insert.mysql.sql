@@ -4,6 +4,15 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = %s;
 
+INSERT IGNORE INTO abreast_installation (name, secret) SELECT %s AS name, %s AS secret FROM DUAL
+WHERE NOT (EXISTS (SELECT 1
+FROM abreast_installation
+WHERE abreast_installation.name = %s));
+
+SELECT abreast_installation.secret
+FROM abreast_installation
+WHERE abreast_installation.name = %s;
+
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.entity_type = %s AND abreast_workspace_event.entity_id = %s ORDER BY abreast_workspace_event.version DESC

@@ -4,6 +4,15 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = :name_1;
 
+INSERT /*+ IGNORE_ROW_ON_DUPKEY_INDEX(abreast_installation (name)) */ INTO abreast_installation (name, secret) SELECT :param_1 AS name, :param_2 AS secret FROM DUAL
+WHERE NOT (EXISTS (SELECT 1
+FROM abreast_installation
+WHERE abreast_installation.name = :param_3));
+
+SELECT abreast_installation.secret
+FROM abreast_installation
+WHERE abreast_installation.name = :name_1;
+
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1 ORDER BY abreast_workspace_event.version DESC

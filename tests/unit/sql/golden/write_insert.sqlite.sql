@@ -2,6 +2,12 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = ?;
 
+INSERT INTO abreast_installation (name, secret) VALUES (?, ?) ON CONFLICT (name) DO NOTHING;
+
+SELECT abreast_installation.secret
+FROM abreast_installation
+WHERE abreast_installation.name = ?;
+
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ? ORDER BY abreast_workspace_event.version DESC

@@ -1,0 +1,67 @@
+"""How a middleware writes its block: the options of `render`, and what happens when a read fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from abreast.errors import DatabaseUnavailable, InvalidInput, ReplicaBehind, StateUnavailable
+from abreast.prompt import PLACEMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date, tzinfo
+
+    from abreast.prompt import LanguageName, Names, Placement, RenderOptions
+
+OnReadError = Literal["raise", "say_so"]
+
+READ_ERRORS: Final = (DatabaseUnavailable, ReplicaBehind, SQLAlchemyError, OSError, TimeoutError)
+"""What says that the state could not be read; anything else is a mistake in the code and is raised as it is."""
+
+
+class BlockOptions(TypedDict, total=False):
+    """
+    How a middleware writes its block; see `abreast.prompt.render`.
+
+    Attributes:
+        now: Gives the time that the model is told, in each block anew; left out, no time is told.
+    """
+
+    language: LanguageName
+    names: Names | None
+    now: Callable[[], date] | None
+    time_zone: tzinfo
+    max_bytes: int
+    value_limit: int
+
+
+def render_options(options: BlockOptions) -> RenderOptions:
+    """Give the options of one block, with the time of now."""
+    now = options.get("now")
+    given = {name: value for name, value in options.items() if name != "now"}
+    return cast("RenderOptions", given if now is None else {**given, "now": now()})
+
+
+def check_options(placement: Placement | None, on_read_error: OnReadError) -> None:
+    """
+    Check what every middleware takes.
+
+    Raises:
+        InvalidInput: An option is unknown.
+    """
+    if placement is not None and placement not in PLACEMENTS:
+        raise InvalidInput("placement", "is unknown", f"use one of: {', '.join(PLACEMENTS)}, or None")
+    if on_read_error not in ("raise", "say_so"):
+        raise InvalidInput("on_read_error", "is unknown", 'use "raise" or "say_so"')
+
+
+def unavailable(workspace_id: str, error: BaseException) -> StateUnavailable:
+    """Build the error that ends a run."""
+    return StateUnavailable(workspace_id, type(error).__name__)
+
+
+def told(error: BaseException) -> BaseException | None:
+    """Give an error as a cause that may be logged; a driver's own, whose text can hold values, is left out."""
+    return error if isinstance(error, (DatabaseUnavailable, ReplicaBehind)) else None

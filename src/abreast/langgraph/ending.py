@@ -1,0 +1,111 @@
+"""How a run of a graph ended, seen from outside of the graph."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from langgraph.callbacks import GraphCallbackHandler
+from langgraph.errors import GraphBubbleUp, GraphDrained, GraphInterrupt
+
+from abreast.errors import LeaseLost, RunStopped
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from uuid import UUID
+
+    from langgraph.callbacks import GraphInterruptEvent
+
+    from abreast.operations.runs import Outcome
+    from abreast.runs import Run
+
+_log = logging.getLogger(__name__)
+_ON_PURPOSE = (GeneratorExit, asyncio.CancelledError, KeyboardInterrupt, RunStopped, GraphBubbleUp, GraphDrained)
+
+
+class Ending:
+    """
+    The end of one run.
+
+    Attributes:
+        outcome: What becomes of the run; only `"succeeded"` confirms.
+        questions: Notices that the graph ended with an open question, for the configuration's callbacks.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.outcome: Outcome = "failed"
+        self.questions = Questions()
+
+    @contextmanager
+    def watched(self) -> Generator[None]:
+        """Tell how the block ends; a cancellation that the heartbeat brought is raised as `RunStopped`."""
+        signals = self._run.signals
+        try:
+            with signals.inside():
+                yield
+            self.outcome = self._finished()
+        except BaseException as error:
+            reason = signals.explain(error)
+            self.outcome = _outcome_of(reason)
+            if reason is error:
+                raise
+            raise reason from None
+
+    @contextmanager
+    def quiet(self) -> Generator[None]:
+        """Let no failure of leaving take the place of the run's own error; the lease runs out by itself."""
+        try:
+            yield
+        except Exception as error:
+            if self.outcome == "succeeded":
+                raise
+            _log.warning("a run of thread %r could not be closed: %s", self._run.key.thread_id, error)
+
+    def _finished(self) -> Outcome:
+        if self.questions.open:
+            return "interrupted"
+        return "refused" if self._run.refused else "succeeded"
+
+
+def _outcome_of(error: BaseException) -> Outcome:
+    if isinstance(error, GraphInterrupt):
+        return "interrupted"
+    if isinstance(error, LeaseLost):
+        return "lost"
+    return "stopped" if isinstance(error, _ON_PURPOSE) else "failed"
+
+
+class Questions(GraphCallbackHandler):
+    """
+    Notices that a graph was interrupted, and not one that it called with a thread of its own.
+
+    Attributes:
+        open: It was.
+    """
+
+    run_inline = True
+
+    def __init__(self) -> None:
+        self._graph: UUID | None = None
+        self.open = False
+
+    @property
+    def ignore_llm(self) -> bool:
+        """Models are no concern."""
+        return True
+
+    @property
+    def ignore_chat_model(self) -> bool:
+        """Models are no concern."""
+        return True
+
+    def on_chain_start(self, *_: Any, run_id: UUID, **_options: Any) -> None:
+        """Learn the graph's id: it is the first to start."""
+        self._graph = self._graph or run_id
+
+    def on_interrupt(self, event: GraphInterruptEvent) -> None:
+        """Notice an interrupt."""
+        self.open = self.open or event.run_id == self._graph

@@ -1,0 +1,13 @@
+SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = ?;
+
+UPDATE abreast_thread_lease SET fence=(abreast_thread_lease.fence + ?), run_id=?, expires_at=(CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) + ?), stop_asked_by=? WHERE abreast_thread_lease.thread_id = ? AND (abreast_thread_lease.run_id = ? OR abreast_thread_lease.expires_at < CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)) AND NOT (EXISTS (SELECT *
+FROM abreast_thread_waiter
+WHERE abreast_thread_waiter.thread_id = ? AND abreast_thread_waiter.expires_at >= CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)));
+
+SELECT abreast_thread_lease.fence, abreast_thread_lease.run_id
+FROM abreast_thread_lease
+WHERE abreast_thread_lease.thread_id = ?;
+
+INSERT INTO abreast_run (thread_id, run_id, workspace_id, fence, started_at, outcome) VALUES (?, ?, ?, ?, CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER), ?) ON CONFLICT (thread_id, run_id) DO NOTHING;

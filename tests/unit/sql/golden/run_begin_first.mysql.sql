@@ -1,0 +1,44 @@
+-- Compiled, not run on MySQL.
+
+SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = %s;
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, abreast_workspace_event.event_id
+FROM abreast_workspace LEFT OUTER JOIN abreast_workspace_event ON abreast_workspace_event.workspace_id = abreast_workspace.workspace_id AND abreast_workspace_event.revision = abreast_workspace.head
+WHERE abreast_workspace.workspace_id = %s;
+
+INSERT IGNORE INTO abreast_thread (thread_id, workspace_id, opened_at) SELECT %s AS thread_id, %s AS workspace_id, %s AS opened_at FROM DUAL
+WHERE NOT (EXISTS (SELECT 1
+FROM abreast_thread
+WHERE abreast_thread.thread_id = %s));
+
+SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = %s;
+
+UPDATE abreast_thread_lease SET fence=(abreast_thread_lease.fence + %s), run_id=%s, expires_at=(CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) + %s), stop_asked_by=%s WHERE abreast_thread_lease.thread_id = %s AND (abreast_thread_lease.run_id = %s OR abreast_thread_lease.expires_at < CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)) AND NOT (EXISTS (SELECT *
+FROM abreast_thread_waiter
+WHERE abreast_thread_waiter.thread_id = %s AND abreast_thread_waiter.expires_at >= CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)));
+
+SELECT abreast_thread_lease.fence, abreast_thread_lease.run_id
+FROM abreast_thread_lease
+WHERE abreast_thread_lease.thread_id = %s;
+
+INSERT IGNORE INTO abreast_thread_lease (thread_id, fence, run_id, expires_at, last_ticket) SELECT %s AS thread_id, %s AS fence, %s AS run_id, %s AS expires_at, %s AS last_ticket FROM DUAL
+WHERE NOT (EXISTS (SELECT 1
+FROM abreast_thread_lease
+WHERE abreast_thread_lease.thread_id = %s));
+
+UPDATE abreast_thread_lease SET fence=(abreast_thread_lease.fence + %s), run_id=%s, expires_at=(CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) + %s), stop_asked_by=%s WHERE abreast_thread_lease.thread_id = %s AND (abreast_thread_lease.run_id = %s OR abreast_thread_lease.expires_at < CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)) AND NOT (EXISTS (SELECT *
+FROM abreast_thread_waiter
+WHERE abreast_thread_waiter.thread_id = %s AND abreast_thread_waiter.expires_at >= CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)));
+
+SELECT abreast_thread_lease.fence, abreast_thread_lease.run_id
+FROM abreast_thread_lease
+WHERE abreast_thread_lease.thread_id = %s;
+
+INSERT IGNORE INTO abreast_run (thread_id, run_id, workspace_id, fence, started_at, outcome) SELECT %s AS thread_id, %s AS run_id, %s AS workspace_id, %s AS fence, CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) AS started_at, %s AS outcome FROM DUAL
+WHERE NOT (EXISTS (SELECT 1
+FROM abreast_run
+WHERE abreast_run.thread_id = %s AND abreast_run.run_id = %s));

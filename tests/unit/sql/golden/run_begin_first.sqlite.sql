@@ -1,0 +1,33 @@
+SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = ?;
+
+SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, abreast_workspace_event.event_id
+FROM abreast_workspace LEFT OUTER JOIN abreast_workspace_event ON abreast_workspace_event.workspace_id = abreast_workspace.workspace_id AND abreast_workspace_event.revision = abreast_workspace.head
+WHERE abreast_workspace.workspace_id = ?;
+
+INSERT INTO abreast_thread (thread_id, workspace_id, opened_at) VALUES (?, ?, ?) ON CONFLICT (thread_id) DO NOTHING;
+
+SELECT abreast_thread.workspace_id
+FROM abreast_thread
+WHERE abreast_thread.thread_id = ?;
+
+UPDATE abreast_thread_lease SET fence=(abreast_thread_lease.fence + ?), run_id=?, expires_at=(CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) + ?), stop_asked_by=? WHERE abreast_thread_lease.thread_id = ? AND (abreast_thread_lease.run_id = ? OR abreast_thread_lease.expires_at < CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)) AND NOT (EXISTS (SELECT *
+FROM abreast_thread_waiter
+WHERE abreast_thread_waiter.thread_id = ? AND abreast_thread_waiter.expires_at >= CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)));
+
+SELECT abreast_thread_lease.fence, abreast_thread_lease.run_id
+FROM abreast_thread_lease
+WHERE abreast_thread_lease.thread_id = ?;
+
+INSERT INTO abreast_thread_lease (thread_id, fence, run_id, expires_at, last_ticket) VALUES (?, ?, ?, ?, ?) ON CONFLICT (thread_id) DO NOTHING;
+
+UPDATE abreast_thread_lease SET fence=(abreast_thread_lease.fence + ?), run_id=?, expires_at=(CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) + ?), stop_asked_by=? WHERE abreast_thread_lease.thread_id = ? AND (abreast_thread_lease.run_id = ? OR abreast_thread_lease.expires_at < CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)) AND NOT (EXISTS (SELECT *
+FROM abreast_thread_waiter
+WHERE abreast_thread_waiter.thread_id = ? AND abreast_thread_waiter.expires_at >= CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)));
+
+SELECT abreast_thread_lease.fence, abreast_thread_lease.run_id
+FROM abreast_thread_lease
+WHERE abreast_thread_lease.thread_id = ?;
+
+INSERT INTO abreast_run (thread_id, run_id, workspace_id, fence, started_at, outcome) VALUES (?, ?, ?, ?, CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER), ?) ON CONFLICT (thread_id, run_id) DO NOTHING;

@@ -1,0 +1,31 @@
+-- Compiled, not run.
+
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+FROM move
+WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 FOR UPDATE OF move.id;
+
+UPDATE move SET version=:version, stage=:stage WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 AND move.version = :version_1;
+
+INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, before, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (:workspace_id, :event_id, :revision, :entity_type, :entity_id, :version, :operation, :changed_fields, :before, :after, :actor_type, :actor_id, :on_behalf_of, :source_thread_id, :run_id, :mutation_id, :created_at);
+
+SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.revision IS NULL
+ FETCH FIRST 1 ROWS ONLY;
+
+SELECT abreast_workspace.head
+FROM abreast_workspace
+WHERE abreast_workspace.workspace_id = :workspace_id_1 FOR UPDATE;
+
+SELECT abreast_workspace_event.event_id, abreast_workspace_event.entity_type, abreast_workspace_event.entity_id, abreast_workspace_event.version, abreast_workspace_event.operation
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.revision IS NULL ORDER BY abreast_workspace_event.event_id
+ FETCH FIRST 5000 ROWS ONLY;
+
+UPDATE abreast_workspace_event SET revision=:new_revision WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.event_id = :of_event;
+
+UPDATE abreast_workspace SET head=:head WHERE abreast_workspace.workspace_id = :workspace_id_1;
+
+SELECT abreast_thread_lease.fence
+FROM abreast_thread_lease
+WHERE abreast_thread_lease.thread_id = :thread_id_1 AND abreast_thread_lease.fence = :fence_1 AND abreast_thread_lease.run_id != :run_id_1 FOR UPDATE;
