@@ -47,12 +47,14 @@ class InvalidInput(AbreastError, ValueError):
     Attributes:
         name: What was wrong: an argument or `entity_type.field`.
         problem: Why, without the value itself, which may be hidden.
+        way_out: What to do.
     """
 
     def __init__(self, name: str, problem: str, way_out: str) -> None:
         super().__init__(f"{name}: {problem}; {way_out}")
         self.name = name
         self.problem = problem
+        self.way_out = way_out
 
 
 class UnknownEntity(AbreastError, LookupError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import secrets
 import shutil
 import tempfile
 import time
@@ -19,6 +20,7 @@ from sqlalchemy.orm import Session
 from abreast.database.attempts import Attempts
 from abreast.database.engines import Engines
 from abreast.errors import InvalidDatabase
+from abreast.operations.receipts import installation_secret
 from abreast.sql.dialects import dialect_named
 from abreast.sql.tables import DEFAULT_PREFIX, Tables, define_tables
 
@@ -39,7 +41,7 @@ class Database:
     One database, for sync and async calls alike.
 
     It owns its connections: nothing of the application's engines, pools or isolation levels is touched.
-    Transactions that the database rolled back for a passing reason are run again, at most 6 times.
+    Transactions that the database rolled back for a passing reason are tried up to 6 times.
 
     Attributes:
         name: The URL without its password.
@@ -271,6 +273,8 @@ class Database:
         from abreast.sql import migrator  # noqa: PLC0415 - loads Alembic, which most processes never need
 
         migrator.upgrade(connection, self.tables)
+        # Made by the first writer it would stay locked for as long as that writer's own transaction is open.
+        installation_secret(connection, self.tables, new_secret=secrets.token_bytes(32))
 
     def _plan(self, connection: Connection) -> list[str]:
         from abreast.sql import migrator  # noqa: PLC0415 - as above
@@ -305,16 +309,19 @@ class Database:
     ) -> T:
         engine = self._engines.sync()
         while True:
-            attempts.committing = False
+            attempts.begun = attempts.committing = False
             try:
                 with engine.execution_options(**attempts.options).begin() as connection:
                     attempts.begin(connection)
                     result = step(connection, *args, **kwargs)
                     attempts.committing = True
-            except (DBAPIError, PoolTimeout) as error:
-                time.sleep(attempts.delay_after(error))
+            except (DBAPIError, PoolTimeout, OSError) as error:
+                outcome = attempts.after(error)
             else:
                 return result
+            if isinstance(outcome, Exception):
+                raise outcome
+            time.sleep(outcome)
 
     async def _arun(
         self,
@@ -326,16 +333,19 @@ class Database:
     ) -> T:
         engine = self._engines.of_loop()
         while True:
-            attempts.committing = False
+            attempts.begun = attempts.committing = False
             try:
                 async with engine.execution_options(**attempts.options).begin() as connection:
                     await connection.run_sync(attempts.begin)
                     result = await connection.run_sync(step, *args, **kwargs)
                     attempts.committing = True
-            except (DBAPIError, PoolTimeout) as error:
-                await asyncio.sleep(attempts.delay_after(error))
+            except (DBAPIError, PoolTimeout, OSError) as error:
+                outcome = attempts.after(error)
             else:
                 return result
+            if isinstance(outcome, Exception):
+                raise outcome
+            await asyncio.sleep(outcome)
 
     def _attempts(self, *, read: bool = False, repeatable: bool = True) -> Attempts:
         return Attempts(self.name, self.dialect, read=read, repeatable=repeatable)

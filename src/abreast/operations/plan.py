@@ -231,14 +231,16 @@ def check(catalog: Catalog, change: Change) -> None:
         VersionRequired: A change of a row names no expected version.
     """
     entity = catalog.find(change.entity_type)
-    entity.native(change.fields)
-    owned = () if change.operation == "insert" else entity.key
-    for name in (*owned, entity.version_field):
-        if name is not None and name in change.fields:
-            raise _owned_field(entity, name)
+    native = entity.native(change.fields)
+    if entity.version_field is not None and entity.version_field in change.fields:
+        raise _owned_field(entity, entity.version_field)
     if change.operation == "insert":
         return
-    entity_id = entity.entity_id(entity.key_values(change.key))
+    key = entity.key_values(change.key)
+    for name in entity.key:
+        if name in native and not same(entity.json_value(name, native[name]), entity.json_value(name, key[name])):
+            raise _owned_field(entity, name)
+    entity_id = entity.entity_id(key)
     expected = change.expected_version
     if expected is None:
         raise VersionRequired(entity.name, entity_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from abreast.errors import StaleWrite, WriteRefused
+from abreast.errors import EntityNotFound, StaleWrite, WriteRefused
 from abreast.operations.record import event_of, select_events
 from abreast.sql.dialects import dialect_of, insert_missing
 
@@ -70,9 +70,10 @@ class LiveRows:
         return StoredRow(entity_id, values, self._version_of(entity_id, values))
 
     def last_version(self, entity_id: str) -> int:
-        """Give the version of a row's last recorded event; 0 for a row that never was."""
+        """Give the version a row had last, deleted or not; 0 for a row that never was."""
+        kept = self._kept_version(entity_id) or 0
         if self.entity.version_field is None:
-            return self._kept_version(entity_id) or 0
+            return kept
         event = self.tables.workspace_event
         latest = (
             select(event.c.version)
@@ -84,7 +85,7 @@ class LiveRows:
             .order_by(event.c.version.desc())
             .limit(1)
         )
-        return int(self.execute(latest).scalar() or 0)
+        return max(kept, int(self.execute(latest).scalar() or 0))
 
     def insert(self, values: Mapping[str, Any], version: int) -> StoredRow:
         """Insert a row; what the database fills in is read back."""
@@ -114,7 +115,7 @@ class LiveRows:
             columns[self.entity.fields[self.entity.version_field]] = row.version + 1
         changing = update(self.entity.table).where(*self._of_row(key), *self._unchanged(row))
         if self.execute(changing.values(columns)).rowcount != 1:
-            self._stale(row)
+            self._stale(row, key)
         self.keep_version(row.entity_id, row.version + 1)
 
     def delete(self, row: StoredRow, key: Mapping[str, Any]) -> None:
@@ -126,8 +127,8 @@ class LiveRows:
         """
         conditions = (*self._of_row(key), *self._unchanged(row))
         if self.execute(delete(self.entity.table).where(*conditions)).rowcount != 1:
-            self._stale(row)
-        self.keep_version(row.entity_id, row.version + 1)
+            self._stale(row, key)
+        self._keep(row.entity_id, row.version + 1)
 
     def changes_since(self, entity_id: str, version: int, *, limit: int) -> list[Event]:
         """Give a row's events after a version, oldest first."""
@@ -177,11 +178,13 @@ class LiveRows:
     def _of_row(self, key: Mapping[str, Any]) -> list[ColumnElement[bool]]:
         """Build the condition of one row; a key without the workspace may stand in several of them."""
         conditions = self.entity.key_condition(key)
-        if self.entity.own_workspace_field is not None:
+        if self.entity.own_workspace_field is not None or not self.entity.key_is_primary:
             conditions.append(self.entity.in_workspace(self.workspace_id))
         return conditions
 
-    def _stale(self, row: StoredRow) -> NoReturn:
+    def _stale(self, row: StoredRow, key: Mapping[str, Any]) -> NoReturn:
+        if self.locked(key) is None:
+            raise EntityNotFound(self.workspace_id, self.entity.name, row.entity_id)
         changes = self.changes_since(row.entity_id, row.version, limit=MOST_CHANGES_TOLD)
         raise StaleWrite(self.entity.name, row.entity_id, row.version, "another", changes)
 
@@ -222,8 +225,11 @@ class LiveRows:
 
     def keep_version(self, entity_id: str, version: int) -> None:
         """Raise the version, where abreast keeps it; the row itself is locked, so nobody is between."""
-        if self.entity.version_field is not None:
-            return
+        if self.entity.version_field is None:
+            self._keep(entity_id, version)
+
+    def _keep(self, entity_id: str, version: int) -> None:
+        """Store a version; of a deleted row always, so that the next row of this id goes on from there."""
         owned = self.tables.entity_version
         raised = update(owned).where(*self._owned(entity_id), owned.c.version < version).values(version=version)
         if self.connection.execute(raised).rowcount == 0:

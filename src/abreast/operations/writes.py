@@ -97,8 +97,10 @@ def _result(planned: Planned) -> WriteResult:
 
 
 def _changed_fields(planned: Planned) -> tuple[str, ...]:
-    version = planned.entity.version_field
-    return tuple(sorted(name for name in planned.changed if name not in planned.entity.secrets and name != version))
+    entity = planned.entity
+    # An insert fills the workspace in; a row that changes it is told as a deletion and an insertion.
+    unnamed = {*entity.secrets, entity.version_field, entity.own_workspace_field}
+    return tuple(sorted(name for name in planned.changed if name not in unnamed))
 
 
 def _events(planned: Planned, context: WriteContext, request: WriteRequest) -> list[Event]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import Column, ColumnElement, FromClause, Integer, Select, Table, inspect, literal, select
 from sqlalchemy.exc import NoInspectionAvailable
-from sqlalchemy.orm import Mapper
+from sqlalchemy.orm import Mapper, object_mapper
 
 from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownField
 from abreast.sql.values import check_id, from_json, to_json
@@ -69,6 +69,12 @@ class EntityTable:
         return None if self.hops else self.names[self.workspace_column]
 
     @property
+    def key_is_primary(self) -> bool:
+        """Whether the key tells a row from those of all workspaces."""
+        primary = [self.names[column] for column in self.table.primary_key if column in self.names]
+        return bool(primary) and set(primary) <= set(self.key)
+
+    @property
     def secrets(self) -> frozenset[str]:
         """Fields that are not even named."""
         return frozenset(self.entity.secret)
@@ -81,7 +87,7 @@ class EntityTable:
             UnknownField: The table has no such field.
         """
         if field not in self.fields:
-            raise UnknownField(self.name, field, sorted(self.fields))
+            raise UnknownField(self.name, field, sorted(set(self.fields) - self.secrets))
         return self.fields[field]
 
     def key_values(self, key: object) -> dict[str, Any]:
@@ -89,9 +95,12 @@ class EntityTable:
         Read a row's key as the caller gives it: a value, a tuple or a mapping by field name, or an entity id.
 
         Raises:
-            InvalidInput: It has other parts than the entity's key.
+            InvalidInput: It has other parts than the entity's key, or one of them is None.
         """
         parts = self._key_parts(key)
+        for field, part in zip(self.key, parts, strict=True):
+            if part is None:
+                raise InvalidInput(f"{self.name}.{field}", "is missing", "pass the key of a row")
         return {
             field: from_json(f"{self.name}.{field}", part, self.fields[field].type)
             for field, part in zip(self.key, parts, strict=True)
@@ -165,9 +174,13 @@ class EntityTable:
         """Give those exposed fields of a row that are known, as JSON values in the order of `expose`."""
         return {field: self.json_value(field, values[field]) for field in self.entity.expose if field in values}
 
-    def instance_id(self, instance: object) -> str:
-        """Write the key of a mapped object as its entity id, without loading anything."""
-        return self.entity_id({field: instance.__dict__.get(field) for field in self.key})
+    def instance_id(self, instance: object) -> str | None:
+        """Write the key of a mapped object of this table as its entity id, without loading anything."""
+        mapper: Mapper[Any] = object_mapper(instance)
+        if self.table not in mapper.tables:
+            return None
+        attributes = {name: mapper.get_property_by_column(self.fields[name]).key for name in self.key}
+        return self.entity_id({name: vars(instance).get(key) for name, key in attributes.items()})
 
     def native(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """
@@ -258,12 +271,6 @@ class EntityTable:
         entity = self.entity
         ordered = tuple(name.lstrip("-") for name in entity.order_by)
         version = (self.version_field,) if self.version_field else ()
-        if version and not isinstance(self.column(version[0]).type, Integer):
-            raise InvalidEntity(
-                self.name,
-                f"its version column {version[0]!r} is no integer",
-                "pass version=None: abreast keeps the versions",
-            )
         named = (*entity.expose, *entity.hidden, *entity.secret, *self.key, *version, *ordered)
         unknown = [name for name in (*named, *entity.labels, *entity.formats) if name not in self.fields]
         if unknown:
@@ -271,6 +278,12 @@ class EntityTable:
                 self.name,
                 f"its table has no field {unknown[0]!r}",
                 f"use one of: {', '.join(sorted(self.fields))}",
+            )
+        if version and not isinstance(self.column(version[0]).type, Integer):
+            raise InvalidEntity(
+                self.name,
+                f"its version column {version[0]!r} is no integer",
+                "pass version=None: abreast keeps the versions",
             )
 
 
@@ -306,10 +319,6 @@ class Catalog:
             raise UnknownEntity(entity if isinstance(entity, str) else _shown(entity), list(self.by_name))
         return found
 
-    def of_instance(self, instance: object) -> EntityTable | None:
-        """Find the entity of a mapped object, or None."""
-        return self._by_source.get(id(type(instance)))
-
     def shown(self, entity_type: str, field: str) -> bool:
         """Say whether a change of a field makes a line: it is exposed, or hidden and so named."""
         found = self.by_name.get(entity_type)
@@ -327,6 +336,12 @@ def _columns(entity: Entity) -> tuple[Mapper[Any] | None, Table, dict[str, Colum
     if not isinstance(mapper, Mapper) or not isinstance(cast("Any", mapper).local_table, Table):
         raise InvalidEntity(entity.name, "its source is neither a mapped class nor a Table", "pass one of these")
     mapped: Mapper[Any] = cast("Any", mapper)
+    if mapped.single:
+        raise InvalidEntity(
+            entity.name,
+            "its class shares a table with others (single-table inheritance)",
+            "pass the base class or the Table, and where= for the kind of row",
+        )
     table: Any = mapped.local_table
     fields = {
         attribute.key: attribute.columns[0]

@@ -6,7 +6,7 @@ import json
 import math
 from base64 import b64encode
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy.types import TypeEngine
 
 _FIRST_PRINTABLE = " "
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 def check_id(name: str, value: object, *, empty: bool = False) -> str:
@@ -39,10 +40,9 @@ def check_id(name: str, value: object, *, empty: bool = False) -> str:
         raise InvalidInput(name, "is empty", "pass an id of 1 to 255 bytes")
     if any(character < _FIRST_PRINTABLE for character in value):
         raise InvalidInput(name, "holds a control character (NUL to U+001F)", "use an id without it")
-    try:
-        length = len(value.encode())
-    except UnicodeEncodeError:
-        raise InvalidInput(name, "holds a lone surrogate", "use an id that is valid Unicode") from None
+    length = _utf8_length(value)
+    if length is None:
+        raise InvalidInput(name, "holds a lone surrogate", "use an id that is valid Unicode")
     if length > KEY_BYTES:
         raise InvalidInput(name, f"is {length} bytes long", f"use an id of at most {KEY_BYTES} bytes")
     return value
@@ -53,7 +53,7 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
     Turn a database value into its JSON value.
 
     Dates, times, UUIDs and Decimals become strings, an Enum its name. A point in time of a column with a time
-    zone is written in UTC, whatever zone the session has.
+    zone is written in UTC, whatever zone the session has; a number of a column without a scale has no padding.
 
     Raises:
         InvalidInput: The value has no JSON form (NaN, an unknown type) or text that no database keeps (NUL).
@@ -62,6 +62,8 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
         return value
     if isinstance(value, datetime) and isinstance(column_type, DateTime) and column_type.timezone:
         return _in_utc(value).isoformat()
+    if isinstance(value, Decimal) and isinstance(column_type, Numeric) and column_type.scale is None:
+        return _without_padding(_decimal(name, value))
     for kind, convert in _CONVERSIONS:
         if isinstance(value, kind):
             return convert(name, value)
@@ -93,7 +95,10 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     """
     if value is None:
         return None
-    impl = column_type.impl_instance if isinstance(column_type, TypeDecorator) else column_type
+    impl = column_type
+    # SQLAlchemy's Interval is a decorator of DateTime, but no DateTime to whom uses it.
+    if isinstance(column_type, TypeDecorator) and not isinstance(column_type, Interval):
+        impl = column_type.impl_instance
     if isinstance(value, str):
         _text(name, value)
     if isinstance(value, float):
@@ -105,16 +110,16 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
 
 
 def _read(name: str, read: Callable[[Any, Any], Any], value: Any, impl: Any) -> Any:
+    problem = f"a {type(value).__name__} was given that is no {_type_name(impl)}"
+    way_out = f"pass a {_type_name(impl)}"
     try:
         return read(value, impl)
     except InvalidInput as error:
-        raise InvalidInput(name, error.problem, "pass a JSON value") from None
-    except (ValueError, TypeError, InvalidOperation, KeyError):
-        raise InvalidInput(
-            name,
-            f"a {type(value).__name__} was given that is no {_type_name(impl)}",
-            f"pass a {_type_name(impl)}",
-        ) from None
+        problem, way_out = error.problem, error.way_out
+    except (ValueError, TypeError, AttributeError, ArithmeticError, KeyError):
+        pass
+    # Raised out here, where it is not chained to the error above, whose text can hold the value.
+    raise InvalidInput(name, problem, way_out)
 
 
 def _type_name(impl: Any) -> str:
@@ -124,11 +129,17 @@ def _type_name(impl: Any) -> str:
 def _text(name: str, value: str) -> str:
     if "\0" in value:
         raise InvalidInput(name, "holds a NUL character, which PostgreSQL cannot store", "remove it")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput(name, "holds a lone surrogate", "pass valid Unicode text") from None
+    if _utf8_length(value) is None:
+        raise InvalidInput(name, "holds a lone surrogate", "pass valid Unicode text")
     return value
+
+
+def _utf8_length(value: str) -> int | None:
+    """Count a text's bytes in UTF-8; None where it has none. The codec's own error would hold the text."""
+    try:
+        return len(value.encode())
+    except UnicodeEncodeError:
+        return None
 
 
 def _finite(name: str, value: float) -> float:
@@ -151,6 +162,11 @@ def _decimal(name: str, value: Decimal) -> str:
     if not value.is_finite():
         raise InvalidInput(name, "is not a finite number, which does not fit JSON", "store a number or None")
     return format(value, "f")
+
+
+def _without_padding(number: str) -> str:
+    """Take off the zeros that databases add differently where a column has no scale."""
+    return number.rstrip("0").rstrip(".") if "." in number else number
 
 
 _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[str, Any], Any]], ...] = (
@@ -201,7 +217,7 @@ def _as_number(value: Any, impl: Any) -> Any:
     if isinstance(value, bool):
         raise TypeError
     if not impl.asdecimal:
-        return float(value)
+        return _finite("value", float(value))
     number = value if isinstance(value, Decimal) else Decimal(str(value))
     if not number.is_finite():
         raise ValueError
@@ -211,6 +227,8 @@ def _as_number(value: Any, impl: Any) -> Any:
 def _as_integer(value: Any, _impl: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError
+    if not _SMALLEST <= value <= _LARGEST:
+        raise InvalidInput("value", "is an integer of more than 64 bits", "pass a smaller one")
     return value
 
 
@@ -232,6 +250,11 @@ def _as_json(value: Any, _impl: Any) -> Any:
     return to_json("value", value)
 
 
+def _as_uuid(value: Any, impl: Any) -> Any:
+    found = value if isinstance(value, UUID) else UUID(_instance(value, str))
+    return found if impl.as_uuid else str(found)
+
+
 def _as_bytes(value: Any, _impl: Any) -> bytes:
     return bytes(_instance(value, (bytes, bytearray, memoryview)))
 
@@ -248,7 +271,7 @@ _READERS: tuple[tuple[type[Any], Callable[[Any, Any], Any]], ...] = (
     (DateTime, _as_datetime),
     (Time, _as_time),
     (Interval, _as_interval),
-    (Uuid, lambda value, _impl: value if isinstance(value, UUID) else UUID(value)),
+    (Uuid, _as_uuid),
     (Float, _as_number),
     (Numeric, _as_number),
     (Boolean, _as_boolean),

@@ -70,6 +70,7 @@ class _Block:
         self._delivery = delivery
         self._changes: list[Change] = []
         self._results: tuple[WriteResult, ...] | None = None
+        self._ended = False
 
     @property
     def results(self) -> tuple[WriteResult, ...]:
@@ -173,7 +174,9 @@ class _Block:
         workspace_id: str | None,
         to_workspace: str | None,
     ) -> None:
-        place = check_id("workspace_id", workspace_id or self._origin.workspace_id)
+        if self._ended:
+            raise InvalidInput("write", "the block has ended", "begin another one with log.write()")
+        place = self._origin.workspace_id if workspace_id is None else check_id("workspace_id", workspace_id)
         change = Change(
             operation=operation,
             workspace_id=place,
@@ -182,7 +185,7 @@ class _Block:
             fields=dict(fields),
             expected_version=expected_version,
             merge=merge,
-            to_workspace=check_id("to_workspace", to_workspace or place),
+            to_workspace=place if to_workspace is None else check_id("to_workspace", to_workspace),
         )
         plan.check(self._delivery.catalog, change)
         self._changes.append(change)
@@ -209,11 +212,10 @@ class _Block:
             return results, context
         revisions: dict[str, int] = {}
         for workspace_id in request.workspaces:
-            revisions |= number.number_all(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
-        numbered = (
-            replace(result, revision=revisions.get(result.event_id or "", result.revision)) for result in results
-        )
-        return tuple(numbered), context
+            numbered = number.number(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
+            revisions |= numbered.revisions
+        known = (replace(result, revision=revisions.get(result.event_id or "", result.revision)) for result in results)
+        return tuple(known), context
 
     def _finish(self, sent: tuple[tuple[WriteResult, ...], WriteContext]) -> None:
         self._results, context = sent
@@ -221,10 +223,11 @@ class _Block:
 
     def _expire(self, session: Session) -> None:
         """Let the session read what was written past its objects."""
+        by_name = self._delivery.catalog.by_name
         written = {(result.entity_type, result.entity_id) for result in self.results if result.event_id}
+        entities = [by_name[name] for name in {name for name, _ in written}]
         for instance in list(session.identity_map.values()):
-            entity = self._delivery.catalog.of_instance(instance)
-            if entity is not None and (entity.name, entity.instance_id(instance)) in written:
+            if any((entity.name, entity.instance_id(instance)) in written for entity in entities):
                 session.expire(instance)
 
 
@@ -237,6 +240,7 @@ class Write(_Block):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._ended = True
         if kind is None:
             self._send()
 
@@ -262,6 +266,7 @@ class AsyncWrite(_Block):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._ended = True
         if kind is None:
             await self._send()
 

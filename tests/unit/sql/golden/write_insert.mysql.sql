@@ -4,6 +4,10 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = %s;
 
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = %s AND abreast_entity_version.entity_type = %s AND abreast_entity_version.entity_id = %s FOR UPDATE;
+
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.entity_type = %s AND abreast_workspace_event.entity_id = %s ORDER BY abreast_workspace_event.version DESC

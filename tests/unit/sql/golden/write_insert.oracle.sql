@@ -4,6 +4,10 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = :name_1;
 
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = :workspace_id_1 AND abreast_entity_version.entity_type = :entity_type_1 AND abreast_entity_version.entity_id = :entity_id_1 FOR UPDATE;
+
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1 ORDER BY abreast_workspace_event.version DESC

@@ -2,6 +2,10 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = ?;
 
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = ? AND abreast_entity_version.entity_type = ? AND abreast_entity_version.entity_id = ?;
+
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ? ORDER BY abreast_workspace_event.version DESC
