@@ -1,0 +1,10 @@
+"""Marks for tests of what only one kind of database can do."""
+
+import pytest
+
+from tests.servers.shared import POSTGRESQL
+
+ON_SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+ON_POSTGRESQL = pytest.mark.parametrize(
+    "backend", [pytest.param(kind, marks=pytest.mark.external) for kind in POSTGRESQL], indirect=True
+)

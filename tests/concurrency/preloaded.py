@@ -1,0 +1,14 @@
+"""What the processes of these tests need, loaded once for all of them."""
+
+import aiosqlite
+import asyncpg
+import psycopg
+import pytest
+import sqlalchemy.ext.asyncio
+import sqlalchemy.orm
+
+import abreast.sql.migrator
+import tests.concurrency.backends
+import tests.concurrency.race
+
+__all__ = ["abreast", "aiosqlite", "asyncpg", "psycopg", "pytest", "sqlalchemy", "tests"]
