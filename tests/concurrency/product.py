@@ -1,6 +1,18 @@
 """The product of these tests: rows with a version of their own, and rows whose versions abreast keeps."""
 
-from sqlalchemy import Column, Engine, ForeignKey, Integer, MetaData, String, Table, UniqueConstraint, text
+from sqlalchemy import (
+    Column,
+    Engine,
+    ForeignKey,
+    Integer,
+    MetaData,
+    NullPool,
+    String,
+    Table,
+    UniqueConstraint,
+    create_engine,
+    text,
+)
 from sqlalchemy.orm import DeclarativeBase
 
 from abreast import Actor, Database, Entity, WorkspaceLog
@@ -74,8 +86,9 @@ def add_items(log: WorkspaceLog, *item_ids: str, workspace_id: str = W) -> None:
 
 
 def stored_revisions(engine: Engine, workspace_id: str = W) -> list[int | None]:
-    """Give the revisions of a workspace's events past the library, the unnumbered ones last."""
+    """Give the revisions of a workspace's events past the library, the unnumbered ones last; locks nothing."""
+    plain = create_engine(engine.url, poolclass=NullPool)
     statement = f"SELECT revision FROM abreast_workspace_event WHERE workspace_id = '{workspace_id}'"
-    with engine.connect() as connection:
+    with plain.connect() as connection:
         found = connection.execute(text(statement)).scalars().all()
     return sorted(found, key=lambda revision: (revision is None, revision))

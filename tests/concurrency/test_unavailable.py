@@ -3,6 +3,7 @@
 import sqlite3
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import make_url
@@ -88,19 +89,10 @@ def test_shorter_lock_is_waited_for(open_database, locked):
     """A lock that ends before the time-out only delays."""
     log = log_of(open_database(lock_timeout=20))
     let_go = locked()
-    waiting = children.CONTEXT.Event()
-
-    import threading
-
-    def write():
-        waiting.set()
-        add_items(log, "row")
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    assert waiting.wait(10)
-    let_go()
-    thread.join(10)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(add_items, log, "row")
+        let_go()
+        waiting.result()
     assert ["row"] == [event.entity_id for event in log.changes(W)]
 
 

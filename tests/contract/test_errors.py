@@ -300,6 +300,16 @@ def test_words_that_are_unknown(filled):
     refuses(lambda: filled.write(number="soon"), InvalidInput, 'number: is unknown; use "now" or "later"')
 
 
+def test_fields_that_are_no_mapping(filled):
+    """Values are given by field name."""
+    for fields in (None, ["stage"], "stage", 7):
+        for call in (
+            lambda fields=fields: filled.insert(Move, fields),
+            lambda fields=fields: filled.update(Move, "m1", fields, 1),
+        ):
+            refuses(call, InvalidInput, "^fields: is no mapping; pass values by field name")
+
+
 def test_a_block_that_was_sent_takes_nothing_more(filled):
     """What is asked of a block after its end would be lost; it is refused."""
     with filled.write() as write:

@@ -319,6 +319,21 @@ def test_a_row_moves_though_its_workspace_is_part_of_its_key(client):
     assert [("insert", 2)] == [(event.operation, event.version) for event in client.changes("w2")]
 
 
+def test_a_block_goes_on_with_a_row_it_has_moved(client):
+    """Later changes of a block find the row in its new workspace, and children find it as their parent. I1"""
+    with client.write("w1") as write:
+        write.insert(Move, MOVE_1)
+        write.update(Move, "m1", {"workspace_id": "w2"}, expected_version=1, to_workspace="w2")
+        write.insert(item, {"id": "c1", "move_id": "m1", "title": "Boxes"}, workspace_id="w2")
+        write.update(Move, "m1", {"stage": "booked"}, expected_version=2, workspace_id="w2")
+    assert [1, 2, 1, 3] == [result.version for result in write.results]
+    assert [("insert", "m1"), ("delete", "m1")] == [(e.operation, e.entity_id) for e in client.changes("w1")]
+    assert [("insert", "m1"), ("insert", "c1"), ("update", "m1")] == [
+        (event.operation, event.entity_id) for event in client.changes("w2")
+    ]
+    assert [("w2", "booked", 3)] == client.rows("SELECT workspace_id, stage, version FROM move")
+
+
 def test_rows_move_with_their_parent(client):
     """A row whose workspace is its parent's leaves with it: an event in both workspaces, its version goes on. I1"""
     client.insert(Move, MOVE_1)

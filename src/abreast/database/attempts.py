@@ -56,6 +56,10 @@ class Attempts:
             return self._unavailable("no connection of the pool became free")
         if isinstance(error, OSError):
             return error if self.begun else next(self._delays, self._unavailable(f"{type(error).__name__}: {error}"))
+        if not self.begun and not self.dialect.is_transient(error):
+            # Refused before there was a row: these words speak of hosts, users and files.
+            reason, words = self.dialect.describe(error)[0], str(error.orig).partition("\n")[0]
+            return self._unavailable(reason if words in reason else f"{reason}: {words}")
         if not self.dialect.is_unavailable(error):
             return WriteRefused("a row", *self.dialect.describe(error)) if self.committing else error
         if self.committing and error.connection_invalidated and not self.repeatable:

@@ -132,9 +132,9 @@ class Plan:
             planned.event_ids = tuple(next(self.context.ids) for _ in range(2 if planned.moves else 1))
         known = planned.before or planned.after
         if known is not None and known.entity_id:
-            self._ahead[planned.change.workspace_id, planned.entity.name, known.entity_id] = (
-                None if planned.moves else planned.after
-            )
+            change, name = planned.change, planned.entity.name
+            self._ahead[change.workspace_id, name, known.entity_id] = None
+            self._ahead[change.to_workspace, name, known.entity_id] = planned.after
         return planned
 
     def _current(self, rows: LiveRows, entity: EntityTable, key: Mapping[str, Any]) -> StoredRow | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +16,7 @@ from abreast.operations import number, plan, writes
 from abreast.sql.values import check_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Self
 
@@ -176,6 +177,8 @@ class _Block:
     ) -> None:
         if self._ended:
             raise InvalidInput("write", "the block has ended", "begin another one with log.write()")
+        if not isinstance(fields, Mapping):
+            raise InvalidInput("fields", "is no mapping", "pass values by field name")
         place = self._origin.workspace_id if workspace_id is None else check_id("workspace_id", workspace_id)
         change = Change(
             operation=operation,
