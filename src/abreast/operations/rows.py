@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import and_, delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError, StatementError
 
 from abreast.errors import EntityNotFound, StaleWrite, WriteRefused
@@ -57,17 +57,22 @@ class LiveRows:
 
     def locked(self, key: Mapping[str, Any]) -> StoredRow | None:
         """Read a row and keep others from changing it until the transaction ends."""
+        return next(iter(self.locked_where(and_(*self.entity.key_condition(key)))), None)
+
+    def locked_where(self, condition: ColumnElement[bool]) -> list[StoredRow]:
+        """Read the rows a condition holds for, and keep others from changing them; in the order of their keys."""
         wanted = (
             select(*self.entity.columns)
-            .where(*self.entity.key_condition(key), self.entity.in_workspace(self.workspace_id))
+            .where(condition, self.entity.in_workspace(self.workspace_id))
+            .order_by(*(self.entity.fields[name] for name in self.entity.key))
             .with_for_update(of=list(self.entity.table.primary_key))
         )
-        row = self.execute(wanted).first()
-        if row is None:
-            return None
-        values = self.entity.row_values(row)
-        entity_id = self.entity.entity_id(values)
-        return StoredRow(entity_id, values, self._version_of(entity_id, values))
+        stored = [self.entity.row_values(row) for row in self.execute(wanted).all()]
+        ids = [self.entity.entity_id(values) for values in stored]
+        return [
+            StoredRow(entity_id, values, self._version_of(entity_id, values))
+            for entity_id, values in zip(ids, stored, strict=True)
+        ]
 
     def last_version(self, entity_id: str) -> int:
         """Give the version a row had last, deleted or not; 0 for a row that never was."""
@@ -114,7 +119,7 @@ class LiveRows:
         if self.entity.version_field is not None:
             columns[self.entity.fields[self.entity.version_field]] = row.version + 1
         changing = update(self.entity.table).where(*self._of_row(key), *self._unchanged(row))
-        if self.execute(changing.values(columns)).rowcount != 1:
+        if columns and self.execute(changing.values(columns)).rowcount != 1:
             self._stale(row, key)
         self.keep_version(row.entity_id, row.version + 1)
 

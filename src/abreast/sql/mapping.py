@@ -11,10 +11,10 @@ from sqlalchemy.exc import NoInspectionAvailable
 from sqlalchemy.orm import Mapper, object_mapper
 
 from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownField
-from abreast.sql.values import check_id, from_json, to_json
+from abreast.sql.values import check_id, from_json, stored_to_json, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Row as SqlRow
 
@@ -121,12 +121,35 @@ class EntityTable:
 
     def in_workspace(self, workspace_id: str) -> ColumnElement[bool]:
         """Build the condition that a row belongs to a workspace."""
-        columns = [*(hop.column for hop in self.hops), self.workspace_column]
-        condition: ColumnElement[bool] = self._last_table().c[columns[-1].key] == self.native_workspace(workspace_id)
-        for position in range(len(self.hops) - 1, -1, -1):
+        last = self._last_table().c[self.workspace_column.key]
+        return self._through(last == self.native_workspace(workspace_id), len(self.hops))
+
+    def below(
+        self, table: Table, values: Mapping[str, Any], names: Mapping[Column[Any], str]
+    ) -> Iterator[ColumnElement[bool]]:
+        """
+        Build the conditions that a row lies below a row of another table on the way to its workspace.
+
+        Args:
+            values: The other row, by field name.
+            names: The other table's field names by column.
+        """
+        for reached, hop in enumerate(self.hops):
+            if hop.target.table is table:
+                source = self._source(reached)
+                condition: ColumnElement[bool] = source == values[names[hop.target]]
+                yield self._through(condition, reached)
+
+    def _source(self, position: int) -> ColumnElement[Any]:
+        column = self.hops[position].column
+        return column if position == 0 else self._target(position - 1).c[column.key]
+
+    def _through(self, condition: ColumnElement[bool], hops: int) -> ColumnElement[bool]:
+        """Carry a condition on a table up the path down to the row's own table."""
+        for position in range(hops - 1, -1, -1):
             target = self._target(position)
-            source = columns[position] if position == 0 else self._target(position - 1).c[columns[position].key]
-            condition = source.in_(select(target.c[self.hops[position].target.key]).where(condition))
+            reached = select(target.c[self.hops[position].target.key]).where(condition)
+            condition = self._source(position).in_(reached)
         return condition
 
     def native_workspace(self, workspace_id: str) -> Any:
@@ -167,8 +190,8 @@ class EntityTable:
         return dict(zip(self.fields, row, strict=False))
 
     def json_value(self, field: str, value: Any) -> Any:
-        """Give a field's native value as JSON value."""
-        return to_json(f"{self.name}.{field}", value, self.fields[field].type)
+        """Give a field's stored value as JSON value; one that has none, as NaN, is written as text."""
+        return stored_to_json(f"{self.name}.{field}", value, self.fields[field].type)
 
     def exposed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Give those exposed fields of a row that are known, as JSON values in the order of `expose`."""

@@ -74,6 +74,14 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
     )
 
 
+def stored_to_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
+    """Turn what a column holds into a JSON value; what has none, put there past the log, is written as text."""
+    try:
+        return to_json(name, value, column_type)
+    except InvalidInput:
+        return str(value) if isinstance(value, (float, Decimal)) else f"({type(value).__name__} that does not fit JSON)"
+
+
 def canonical(value: Any) -> str:
     """Write a JSON value so that equal values give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
@@ -95,9 +103,11 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     """
     if value is None:
         return None
-    impl = column_type
-    # SQLAlchemy's Interval is a decorator of DateTime, but no DateTime to whom uses it.
+    impl: Any = column_type
+    # SQLAlchemy's Interval is a decorator of DateTime, but to whoever uses it no DateTime.
     if isinstance(column_type, TypeDecorator) and not isinstance(column_type, Interval):
+        if not isinstance(value, (str, int, float, list, dict)):
+            return value  # a value of the decorator's own kind
         impl = column_type.impl_instance
     if isinstance(value, str):
         _text(name, value)

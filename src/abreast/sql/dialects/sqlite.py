@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import event
@@ -33,7 +34,7 @@ class SqliteDialect:
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both drivers; an in-memory database is refused: sync and async would see two databases."""
-        if url.database in (None, "", ":memory:") or "mode=memory" in str(url.query):
+        if url.database in (None, "", ":memory:") or "memory" in (url.query.get("mode"), *_parts(str(url.database))):
             raise InvalidDatabase(
                 url.render_as_string(),
                 "is in memory, where sync and async calls would see two databases",
@@ -99,6 +100,11 @@ class SqliteDialect:
 
     def migration_lock(self, connection: Connection, name: str) -> None:
         """Nothing: BEGIN IMMEDIATE is the lock."""
+
+
+def _parts(name: str) -> list[str]:
+    """Split a `file:` URI, which may say by itself that it is in memory."""
+    return re.split(r"[:?&=]", name) if name.startswith("file:") else []
 
 
 def _code(error: DBAPIError) -> int | None:

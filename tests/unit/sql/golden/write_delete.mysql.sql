@@ -4,7 +4,7 @@ SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklis
 FROM checklist_item
 WHERE checklist_item.id = %s AND checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %s) FOR UPDATE;
+WHERE hop0.workspace_id = %s) ORDER BY checklist_item.id FOR UPDATE;
 
 SELECT abreast_entity_version.version
 FROM abreast_entity_version

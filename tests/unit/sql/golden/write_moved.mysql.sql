@@ -2,7 +2,13 @@
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = %s AND move.workspace_id = %s FOR UPDATE;
+WHERE move.id = %s AND move.workspace_id = %s ORDER BY move.id FOR UPDATE;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id = %s AND checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = %s) ORDER BY checklist_item.id FOR UPDATE;
 
 UPDATE move SET workspace_id=%s, version=%s WHERE move.id = %s AND move.workspace_id = %s AND move.version = %s;
 

@@ -2,7 +2,13 @@
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 FOR UPDATE OF move.id;
+WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 ORDER BY move.id FOR UPDATE OF move.id;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id = :move_id_1 AND checklist_item.move_id IN (SELECT hop0.id
+FROM move hop0
+WHERE hop0.workspace_id = :workspace_id_1) ORDER BY checklist_item.id FOR UPDATE OF checklist_item.id;
 
 UPDATE move SET workspace_id=:workspace_id, version=:version WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 AND move.version = :version_1;
 

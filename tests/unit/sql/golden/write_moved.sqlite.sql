@@ -1,6 +1,12 @@
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = ? AND move.workspace_id = ?;
+WHERE move.id = ? AND move.workspace_id = ? ORDER BY move.id;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id = ? AND checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = ?) ORDER BY checklist_item.id;
 
 UPDATE move SET workspace_id=?, version=? WHERE move.id = ? AND move.workspace_id = ? AND move.version = ?;
 

@@ -2,4 +2,4 @@
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = %s AND move.workspace_id = %s FOR UPDATE;
+WHERE move.id = %s AND move.workspace_id = %s ORDER BY move.id FOR UPDATE;
