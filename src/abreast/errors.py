@@ -307,6 +307,19 @@ class DatabaseUnavailable(AbreastError):
         self.reason = reason
 
 
+class DatabaseBusy(DatabaseUnavailable):
+    """A row or the file stayed locked by somebody else's transaction; nothing was stored."""
+
+    def __init__(self, database: str, reason: str) -> None:
+        AbreastError.__init__(
+            self,
+            f"a row that this needs stayed locked in database {database} ({reason}); end the transaction that holds "
+            "it, or raise lock_timeout, then try again",
+        )
+        self.database = database
+        self.reason = reason
+
+
 class InvalidDatabase(AbreastError, ValueError):
     """A database URL or engine cannot be used by abreast."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from abreast.errors import DatabaseUnavailable, WriteRefused
+from abreast.errors import DatabaseBusy, DatabaseUnavailable, WriteRefused
 from abreast.model.backoff import backoff
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Attempts:
             return self._unavailable("no connection of the pool became free")
         if isinstance(error, OSError):
             return error if self.begun else next(self._delays, self._unavailable(f"{type(error).__name__}: {error}"))
-        if not self.begun and not self.dialect.is_transient(error):
+        if not self.begun and not self.dialect.is_transient(error) and not self.dialect.is_locked(error):
             # Refused before there was a row: these words speak of hosts, users and files.
             reason, words = self.dialect.describe(error)[0], str(error.orig).partition("\n")[0]
             return self._unavailable(reason if words in reason else f"{reason}: {words}")
@@ -65,7 +65,10 @@ class Attempts:
         if self.committing and error.connection_invalidated and not self.repeatable:
             return self._unavailable("the connection was lost during COMMIT: it may have taken effect")
         delay = next(self._delays, None) if self.dialect.is_transient(error) else None
-        return self._unavailable(self.dialect.describe(error)[0]) if delay is None else delay
+        if delay is not None:
+            return delay
+        kind = DatabaseBusy if self.dialect.is_locked(error) else DatabaseUnavailable
+        return kind(self.name, self.dialect.describe(error)[0])
 
     def _unavailable(self, reason: str) -> DatabaseUnavailable:
         return DatabaseUnavailable(self.name, reason)

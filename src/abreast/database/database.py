@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from abreast.database.attempts import Attempts
 from abreast.database.engines import Engines
-from abreast.errors import InvalidDatabase
+from abreast.errors import InvalidDatabase, InvalidInput
 from abreast.operations.receipts import installation_secret
 from abreast.sql.dialects import dialect_named
 from abreast.sql.tables import DEFAULT_PREFIX, Tables, define_tables
@@ -65,7 +65,7 @@ class Database:
         self.dialect = self._engines.dialect
         self.tables: Tables = define_tables(prefix)
         self._folder: Path | None = None
-        self._checked = False
+        self._checked: set[str] = set()
 
     @classmethod
     def open(
@@ -197,7 +197,7 @@ class Database:
         if isinstance(transaction, Session):
             transaction.flush()
             transaction = transaction.connection()
-        return self._on_checked(transaction, step, *args, **kwargs)
+        return self._on_checked(_atomic(transaction), step, *args, **kwargs)
 
     async def awithin(
         self,
@@ -211,7 +211,7 @@ class Database:
         if isinstance(transaction, AsyncSession):
             await transaction.flush()
             transaction = await transaction.connection()
-        return await transaction.run_sync(self._on_checked, step, *args, **kwargs)
+        return await transaction.run_sync(lambda sync: self._on_checked(_atomic(sync), step, *args, **kwargs))
 
     def upgrade(self) -> None:
         """Create abreast's tables or bring them up to date; safe at every start and from many processes."""
@@ -285,7 +285,7 @@ class Database:
         from abreast.sql import migrator  # noqa: PLC0415 - as above
 
         migrator.check(connection, self.tables)
-        self._checked = True
+        self._checked.add(str(connection.engine.url))
 
     def _on_checked(
         self,
@@ -295,7 +295,7 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        if not self._checked:
+        if str(connection.engine.url) not in self._checked:
             self._check(connection)
         return step(connection, *args, **kwargs)
 
@@ -359,3 +359,16 @@ def _given(result: T | None) -> T:
     if result is None:
         raise AssertionError("a prepared read gave nothing")
     return result
+
+
+def _atomic(connection: Connection) -> Connection:
+    """
+    Give a caller's connection back if it has transactions.
+
+    Raises:
+        InvalidInput: It commits each statement by itself.
+    """
+    level = str(connection.get_execution_options().get("isolation_level", ""))
+    if level == "AUTOCOMMIT" or getattr(connection.connection.dbapi_connection, "autocommit", False) is True:
+        raise InvalidInput("within", "is in AUTOCOMMIT mode, where row and event are not atomic", "begin a transaction")
+    return connection

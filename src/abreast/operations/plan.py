@@ -183,6 +183,8 @@ class Plan:
     ) -> None:
         name = entity.own_workspace_field or entity.names[entity.hops[0].column]
         value = values.get(name)
+        if value is None:
+            raise InvalidInput(f"{entity.name}.{name}", "is missing, and a row's workspace is found by it", "pass it")
         if since is not None and same(entity.json_value(name, value), entity.json_value(name, since[name])):
             return
         found = value if entity.own_workspace_field else self._parents_workspace(entity, value)

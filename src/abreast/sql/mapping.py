@@ -11,14 +11,13 @@ from sqlalchemy.exc import NoInspectionAvailable
 from sqlalchemy.orm import Mapper, object_mapper
 
 from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownField
+from abreast.model.entity import Entity
 from abreast.sql.values import check_id, from_json, stored_to_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Row as SqlRow
-
-    from abreast.model.entity import Entity
 
 
 @dataclass(frozen=True)
@@ -157,11 +156,15 @@ class EntityTable:
         Turn a workspace id into what the product's column holds, a number or UUID for example.
 
         Raises:
-            InvalidInput: It cannot be one.
+            InvalidInput: It cannot be one, or is written in another way than the value: each way would be another log.
         """
         kind = self.workspace_column.type
         number = isinstance(kind, Integer) and workspace_id.isdecimal()
-        return from_json("workspace_id", int(workspace_id) if number else workspace_id, kind)
+        native = from_json("workspace_id", int(workspace_id) if number else workspace_id, kind)
+        written = self.workspace_text(native)
+        if written != workspace_id:
+            raise InvalidInput("workspace_id", f"{workspace_id!r} is another spelling", f"write it as {written!r}")
+        return native
 
     def workspace_text(self, value: Any) -> str:
         """Write what the product's column holds as a workspace id."""
@@ -337,6 +340,8 @@ class Catalog:
         Raises:
             UnknownEntity: It was not given to the log.
         """
+        if isinstance(entity, Entity):
+            entity = entity.name
         found = self.by_name.get(entity) if isinstance(entity, str) else self._by_source.get(id(entity))
         if found is None:
             raise UnknownEntity(entity if isinstance(entity, str) else _shown(entity), list(self.by_name))

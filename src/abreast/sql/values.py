@@ -6,7 +6,7 @@ import json
 import math
 from base64 import b64encode
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy.types import TypeEngine
 
 _FIRST_PRINTABLE = " "
+_MOST_DIGITS = 2_000
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
@@ -79,7 +80,8 @@ def stored_to_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     try:
         return to_json(name, value, column_type)
     except InvalidInput:
-        return str(value) if isinstance(value, (float, Decimal)) else f"({type(value).__name__} that does not fit JSON)"
+        told = not isinstance(value, (dict, list, tuple, str)) and "__str__" in vars(type(value))
+        return str(value) if told else f"({type(value).__name__} that does not fit JSON)"
 
 
 def canonical(value: Any) -> str:
@@ -121,7 +123,7 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
 
 def _read(name: str, read: Callable[[Any, Any], Any], value: Any, impl: Any) -> Any:
     problem = f"a {type(value).__name__} was given that is no {_type_name(impl)}"
-    way_out = f"pass a {_type_name(impl)}"
+    way_out = f"pass a value of the column's type, {_type_name(impl)}"
     try:
         return read(value, impl)
     except InvalidInput as error:
@@ -231,7 +233,12 @@ def _as_number(value: Any, impl: Any) -> Any:
     number = value if isinstance(value, Decimal) else Decimal(str(value))
     if not number.is_finite():
         raise ValueError
-    return number if impl.scale is None else number.quantize(Decimal(1).scaleb(-impl.scale))
+    if impl.scale is None:
+        return number
+    with localcontext() as context:
+        # As databases do it: half away from zero, and with as many digits as there are.
+        context.prec, context.rounding = _MOST_DIGITS, ROUND_HALF_UP
+        return number.quantize(Decimal(1).scaleb(-impl.scale))
 
 
 def _as_integer(value: Any, _impl: Any) -> int:

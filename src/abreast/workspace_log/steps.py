@@ -68,6 +68,8 @@ class Steps:
 
     def open_workspace(self, connection: Connection, workspace_id: str) -> None:
         """Begin a workspace's log unless it has begun."""
+        for entity in self.catalog.by_name.values():
+            entity.native_workspace(workspace_id)
         cursors.open_workspace(connection, self.tables, workspace_id, new_epoch=_new_epoch())
 
     def open_thread(self, connection: Connection, request: BatchRequest) -> Cursor:

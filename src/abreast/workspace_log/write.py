@@ -224,14 +224,20 @@ class _Block:
         self._results, context = sent
         self._delivery.sent(context)
 
-    def _expire(self, session: Session) -> None:
-        """Let the session read what was written past its objects."""
+    def _refresh(self, session: Session) -> None:
+        """Let the session's objects show what was written past them; those of deleted rows are expired."""
         by_name = self._delivery.catalog.by_name
-        written = {(result.entity_type, result.entity_id) for result in self.results if result.event_id}
+        written = {
+            (result.entity_type, result.entity_id): result.operation for result in self.results if result.event_id
+        }
         entities = [by_name[name] for name in {name for name, _ in written}]
         for instance in list(session.identity_map.values()):
-            if any((entity.name, entity.instance_id(instance)) in written for entity in entities):
-                session.expire(instance)
+            for entity in entities:
+                operation = written.get((entity.name, entity.instance_id(instance) or ""))
+                if operation is not None:
+                    session.expire(instance)
+                    if operation != "delete":
+                        session.refresh(instance)
 
 
 class Write(_Block):
@@ -257,7 +263,7 @@ class Write(_Block):
             raise InvalidInput("within", "is not a Connection or Session", "use awrite() with async ones")
         self._results = database.within(within, self._record)
         if isinstance(within, Session):
-            self._expire(within)
+            self._refresh(within)
 
 
 class AsyncWrite(_Block):
@@ -283,4 +289,4 @@ class AsyncWrite(_Block):
             raise InvalidInput("within", "is not an AsyncConnection or AsyncSession", "use write() with sync ones")
         self._results = await database.awithin(within, self._record)
         if isinstance(within, AsyncSession):
-            self._expire(within.sync_session)
+            await within.run_sync(self._refresh)

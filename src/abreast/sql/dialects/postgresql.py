@@ -62,6 +62,10 @@ class PostgresqlDialect:
         """Say whether the server was away or a row stayed locked."""
         return self.is_transient(error) or _sqlstate(error) in (_LOCK_TIMEOUT, _READ_ONLY)
 
+    def is_locked(self, error: DBAPIError) -> bool:
+        """Say whether the wait for a lock ran into `lock_timeout`."""
+        return _sqlstate(error) == _LOCK_TIMEOUT
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name SQLSTATE and constraint; the server's DETAIL would hold values."""
         constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)

@@ -87,6 +87,10 @@ class SqliteDialect:
         """Say whether the file stayed locked, or cannot be opened, read or written."""
         return _code(error) in _UNAVAILABLE
 
+    def is_locked(self, error: DBAPIError) -> bool:
+        """Say whether another writer held the file longer than the busy time-out."""
+        return _code(error) in (_BUSY, _LOCKED)
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name the error; SQLite names columns, not constraints, in its text, which holds no values."""
         name = getattr(error.orig, "sqlite_errorname", None) or type(error.orig).__name__
