@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Follower:
-    """A row whose workspace is that of a row which moves."""
+    """
+    A row whose workspace is that of a row which moves.
+
+    Attributes:
+        version: The version it moves with.
+    """
 
     rows: LiveRows
     row: StoredRow
+    version: int
 
     def move(self, to_workspace: str) -> None:
         """Raise its version, here and there, before the row above it moves."""
         key = {name: self.row.values[name] for name in self.rows.entity.key}
-        self.rows.update(self.row, key, {})
-        replace(self.rows, workspace_id=to_workspace).keep_version(self.row.entity_id, self.row.version + 1)
+        self.rows.update(self.row, key, {}, self.version)
+        replace(self.rows, workspace_id=to_workspace).keep_version(self.row.entity_id, self.version)
 
     def events(self, moved: Event, context: WriteContext, to_workspace: str) -> list[Event]:
         """Tell its move, as made by whoever moved the row above it."""
@@ -35,7 +41,7 @@ class Follower:
             event_id=next(context.ids),
             entity_type=self.rows.entity.name,
             entity_id=self.row.entity_id,
-            version=self.row.version + 1,
+            version=self.version,
             changed_fields=(),
         )
         values = self.row.values
@@ -50,7 +56,11 @@ def followers(planned: Planned, context: WriteContext) -> list[Follower]:
     for entity in context.catalog.by_name.values():
         rows = replace(planned.rows, entity=entity)
         for condition in entity.below(planned.entity.table, planned.before.values, planned.entity.names):
-            found.extend(Follower(rows, row) for row in rows.locked_where(condition))
+            there = replace(rows, workspace_id=planned.change.to_workspace)
+            found.extend(
+                Follower(rows, row, 1 + max(row.version, there.last_version(row.entity_id)))
+                for row in rows.locked_where(condition)
+            )
     return found
 
 

@@ -13,7 +13,7 @@ from abreast.operations.record import event_of, select_events
 from abreast.sql.dialects import dialect_of, insert_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from sqlalchemy import ColumnElement, Connection, Executable
 
@@ -55,24 +55,43 @@ class LiveRows:
     entity: EntityTable
     workspace_id: str
 
-    def locked(self, key: Mapping[str, Any]) -> StoredRow | None:
-        """Read a row and keep others from changing it until the transaction ends."""
-        return next(iter(self.locked_where(and_(*self.entity.key_condition(key)))), None)
+    def locked(self, key: Mapping[str, Any], *, extra: Iterable[str] = (), whole: bool = False) -> StoredRow | None:
+        """
+        Read a row and keep others from changing it until the transaction ends.
 
-    def locked_where(self, condition: ColumnElement[bool]) -> list[StoredRow]:
+        Args:
+            extra: Fields to be read besides the exposed ones.
+            whole: Keep others from referring to it too, because it is deleted or moved.
+        """
+        condition = and_(*self.entity.key_condition(key))
+        self._keep_path(condition)
+        return next(iter(self.locked_where(condition, extra=extra, whole=whole)), None)
+
+    def locked_where(
+        self, condition: ColumnElement[bool], *, extra: Iterable[str] = (), whole: bool = False
+    ) -> list[StoredRow]:
         """Read the rows a condition holds for, and keep others from changing them; in the order of their keys."""
+        columns = self.entity.readable(extra)
         wanted = (
-            select(*self.entity.columns)
+            select(*columns.values())
             .where(condition, self.entity.in_workspace(self.workspace_id))
             .order_by(*(self.entity.fields[name] for name in self.entity.key))
-            .with_for_update(of=list(self.entity.table.primary_key))
+            # Without `whole` it waits for nobody who only refers to the row, and nobody who refers waits for it.
+            .with_for_update(of=list(self.entity.table.primary_key), key_share=not whole)
         )
-        stored = [self.entity.row_values(row) for row in self.execute(wanted).all()]
+        stored = [dict(zip(columns, row, strict=True)) for row in self.execute(wanted).all()]
         ids = [self.entity.entity_id(values) for values in stored]
         return [
             StoredRow(entity_id, values, self._version_of(entity_id, values))
             for entity_id, values in zip(ids, stored, strict=True)
         ]
+
+    def _keep_path(self, condition: ColumnElement[bool]) -> None:
+        """Keep the rows that a row's workspace is found by from moving; they may change in every other way."""
+        if self.entity.hops:
+            here = self.entity.in_workspace(self.workspace_id)
+            parent = select(self.entity.hops[0].column).where(condition, here).scalar_subquery()
+            self.execute(self.entity.workspace_by_parent(parent)).first()
 
     def last_version(self, entity_id: str) -> int:
         """Give the version a row had last, deleted or not; 0 for a row that never was."""
@@ -102,26 +121,27 @@ class LiveRows:
         key = self._inserted_key(stored, result.inserted_primary_key)
         if any(name not in values for name in self.entity.key):
             version = self._after_last_life(key, version)
-        row = self.execute(select(*self.entity.columns).where(*self._of_row(key))).one()
-        values = self.entity.row_values(row)
-        entity_id = self.entity.entity_id(values)
+        readable = self.entity.readable()
+        row = self.execute(select(*readable.values()).where(*self._of_row(key))).one()
+        inserted = dict(zip(readable, row, strict=True))
+        entity_id = self.entity.entity_id(inserted)
         self.keep_version(entity_id, version)
-        return StoredRow(entity_id, values, version)
+        return StoredRow(entity_id, inserted, version)
 
-    def update(self, row: StoredRow, key: Mapping[str, Any], changed: Mapping[str, Any]) -> None:
+    def update(self, row: StoredRow, key: Mapping[str, Any], changed: Mapping[str, Any], version: int) -> None:
         """
-        Change fields of a row that still has the version of `row`.
+        Change fields of a row that still has the version of `row`, and give it another.
 
         Raises:
             StaleWrite: It has another.
         """
         columns = {self.entity.fields[name]: value for name, value in changed.items()}
         if self.entity.version_field is not None:
-            columns[self.entity.fields[self.entity.version_field]] = row.version + 1
+            columns[self.entity.fields[self.entity.version_field]] = version
         changing = update(self.entity.table).where(*self._of_row(key), *self._unchanged(row))
         if columns and self.execute(changing.values(columns)).rowcount != 1:
             self._stale(row, key)
-        self.keep_version(row.entity_id, row.version + 1)
+        self.keep_version(row.entity_id, version)
 
     def delete(self, row: StoredRow, key: Mapping[str, Any]) -> None:
         """
@@ -244,5 +264,4 @@ class LiveRows:
                 "entity_id": entity_id,
                 "version": version,
             }
-            if not insert_missing(self.connection, owned, values):
-                raise StaleWrite(self.entity.name, entity_id, version - 1, "another", ())
+            insert_missing(self.connection, owned, values)

@@ -83,7 +83,7 @@ def _apply(planned: Planned) -> None:
     elif planned.after is None:
         planned.rows.delete(planned.before, planned.key)
     else:
-        planned.rows.update(planned.before, planned.key, planned.changed)
+        planned.rows.update(planned.before, planned.key, planned.changed, planned.after.version)
         if planned.moves:
             moved = replace(planned.rows, workspace_id=planned.change.to_workspace)
             moved.keep_version(planned.after.entity_id, planned.after.version)

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import Column, ColumnElement, FromClause, Integer, Select, Table, inspect, literal, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Integer,
+    Table,
+    inspect,
+)
 from sqlalchemy.exc import NoInspectionAvailable
 from sqlalchemy.orm import Mapper, object_mapper
 
 from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownField
 from abreast.model.entity import Entity
+from abreast.sql.paths import WorkspacePath
 from abreast.sql.values import check_id, from_json, stored_to_json, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from sqlalchemy import Row as SqlRow
+    from collections.abc import Iterable, Mapping, Sequence
 
 
-@dataclass(frozen=True)
-class Hop:
-    """One step from a row towards its workspace: a foreign key column and the column it points to."""
-
-    column: Column[Any]
-    target: Column[Any]
+_DIGITS = 25
 
 
-class EntityTable:
+class EntityTable(WorkspacePath):
     """
     An entity together with the table it stands for.
 
@@ -50,17 +49,11 @@ class EntityTable:
         self.entity = entity
         self.name = check_id("Entity name", entity.name)
         self.mapper, self.table, self.fields = _columns(entity)
-        self.hops, self.workspace_column = self._path()
-        self._targets = [hop.target.table.alias(f"hop{place}") for place, hop in enumerate(self.hops)]
+        super().__init__(self.name, self.table, self.fields, entity.workspace)
         self.key = entity.key or self._primary_key()
         self.version_field = self._version_field()
         self._check_named()
         self.names = {column: name for name, column in self.fields.items()}
-
-    @property
-    def columns(self) -> list[Column[Any]]:
-        """The columns in the order of `fields`."""
-        return list(self.fields.values())
 
     @property
     def own_workspace_field(self) -> str | None:
@@ -118,79 +111,13 @@ class EntityTable:
         """Build the condition that finds one row."""
         return [self.fields[field] == value for field, value in key.items()]
 
-    def in_workspace(self, workspace_id: str) -> ColumnElement[bool]:
-        """Build the condition that a row belongs to a workspace."""
-        last = self._last_table().c[self.workspace_column.key]
-        return self._through(last == self.native_workspace(workspace_id), len(self.hops))
-
-    def below(
-        self, table: Table, values: Mapping[str, Any], names: Mapping[Column[Any], str]
-    ) -> Iterator[ColumnElement[bool]]:
-        """
-        Build the conditions that a row lies below a row of another table on the way to its workspace.
-
-        Args:
-            values: The other row, by field name.
-            names: The other table's field names by column.
-        """
-        for reached, hop in enumerate(self.hops):
-            if hop.target.table is table:
-                source = self._source(reached)
-                condition: ColumnElement[bool] = source == values[names[hop.target]]
-                yield self._through(condition, reached)
-
-    def _source(self, position: int) -> ColumnElement[Any]:
-        column = self.hops[position].column
-        return column if position == 0 else self._target(position - 1).c[column.key]
-
-    def _through(self, condition: ColumnElement[bool], hops: int) -> ColumnElement[bool]:
-        """Carry a condition on a table up the path down to the row's own table."""
-        for position in range(hops - 1, -1, -1):
-            target = self._target(position)
-            reached = select(target.c[self.hops[position].target.key]).where(condition)
-            condition = self._source(position).in_(reached)
-        return condition
-
-    def native_workspace(self, workspace_id: str) -> Any:
-        """
-        Turn a workspace id into what the product's column holds, a number or UUID for example.
-
-        Raises:
-            InvalidInput: It cannot be one, or is written in another way than the value: each way would be another log.
-        """
-        kind = self.workspace_column.type
-        number = isinstance(kind, Integer) and workspace_id.isdecimal()
-        native = from_json("workspace_id", int(workspace_id) if number else workspace_id, kind)
-        written = self.workspace_text(native)
-        if written != workspace_id:
-            raise InvalidInput("workspace_id", f"{workspace_id!r} is another spelling", f"write it as {written!r}")
-        return native
-
-    def workspace_text(self, value: Any) -> str:
-        """Write what the product's column holds as a workspace id."""
-        return str(to_json("workspace_id", value, self.workspace_column.type))
-
-    def workspace_by_parent(self, value: Any) -> Select[Any]:
-        """Select the workspace that a first foreign key of this value leads to."""
-        reached: ColumnElement[Any] = literal(value, self.hops[0].column.type)
-        conditions: list[ColumnElement[bool]] = []
-        for position, hop in enumerate(self.hops):
-            target = self._target(position)
-            conditions.append(target.c[hop.target.key] == reached)
-            last = position + 1 == len(self.hops)
-            reached = target.c[self.workspace_column.key if last else self.hops[position + 1].column.key]
-        return select(reached).where(*conditions)
-
-    def _target(self, position: int) -> FromClause:
-        """Give a hop's table under an alias of its own, as a path may pass one table twice."""
-        return self._targets[position]
-
-    def _last_table(self) -> FromClause:
-        return self._targets[-1] if self._targets else self.table
-
-    def row_values(self, row: SqlRow[Any]) -> dict[str, Any]:
-        """Give a selected row's native values by field name."""
-        return dict(zip(self.fields, row, strict=False))
+    def readable(self, extra: Iterable[str] = ()) -> dict[str, Column[Any]]:
+        """Name what is read of a row: what is exposed and what finds it; hidden fields only where `extra` says so."""
+        own = self.own_workspace_field or self.names[self.hops[0].column]
+        version = () if self.version_field is None else (self.version_field,)
+        return {
+            name: self.fields[name] for name in dict.fromkeys((*self.key, own, *version, *self.entity.expose, *extra))
+        }
 
     def json_value(self, field: str, value: Any) -> Any:
         """Give a field's stored value as JSON value; one that has none, as NaN, is written as text."""
@@ -206,7 +133,10 @@ class EntityTable:
         if self.table not in mapper.tables:
             return None
         attributes = {name: mapper.get_property_by_column(self.fields[name]).key for name in self.key}
-        return self.entity_id({name: vars(instance).get(key) for name, key in attributes.items()})
+        try:
+            return self.entity_id({name: vars(instance).get(key) for name, key in attributes.items()})
+        except InvalidInput:
+            return None
 
     def native(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """
@@ -237,7 +167,7 @@ class EntityTable:
     def _single(self, part: Any) -> Any:
         """Read an entity id: of a number column it is the number as text."""
         number = isinstance(part, str) and isinstance(self.fields[self.key[0]].type, Integer)
-        return int(part) if number and part.removeprefix("-").isdecimal() else part
+        return int(part) if number and part.removeprefix("-").isdecimal() and len(part) < _DIGITS else part
 
     def _bad_key(self) -> InvalidInput:
         return InvalidInput(
@@ -263,35 +193,6 @@ class EntityTable:
         if declared is not None:
             return next(name for name, column in self.fields.items() if column is declared)
         return "version" if "version" in self.fields else None
-
-    def _path(self) -> tuple[tuple[Hop, ...], Column[Any]]:
-        *steps, last = self.entity.workspace.split(".")
-        columns: Mapping[str, Column[Any]] = self.fields
-        hops: list[Hop] = []
-        for step in steps:
-            hop = self._hop(columns, step)
-            hops.append(hop)
-            columns = dict(hop.target.table.c.items())
-        return tuple(hops), self._path_column(columns, last)
-
-    def _hop(self, columns: Mapping[str, Column[Any]], step: str) -> Hop:
-        column = self._path_column(columns, step)
-        if len(column.foreign_keys) != 1:
-            raise InvalidEntity(
-                self.name,
-                f"workspace={self.entity.workspace!r}: {step!r} is no foreign key to one table",
-                "name a column with one ForeignKey, or the workspace column itself",
-            )
-        return Hop(column, next(iter(column.foreign_keys)).column)
-
-    def _path_column(self, columns: Mapping[str, Column[Any]], name: str) -> Column[Any]:
-        if name not in columns:
-            raise InvalidEntity(
-                self.name,
-                f"workspace={self.entity.workspace!r}: there is no column {name!r}",
-                'pass workspace="<column>" or a path of foreign keys like "move_id.workspace_id"',
-            )
-        return columns[name]
 
     def _check_named(self) -> None:
         entity = self.entity

@@ -61,6 +61,8 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
     """
     if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, Enum) and isinstance(column_type, EnumType):
+        return value.name
     if isinstance(value, datetime) and isinstance(column_type, DateTime) and column_type.timezone:
         return _in_utc(value).isoformat()
     if isinstance(value, Decimal) and isinstance(column_type, Numeric) and column_type.scale is None:
@@ -105,12 +107,9 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     """
     if value is None:
         return None
-    impl: Any = column_type
-    # SQLAlchemy's Interval is a decorator of DateTime, but to whoever uses it no DateTime.
-    if isinstance(column_type, TypeDecorator) and not isinstance(column_type, Interval):
-        if not isinstance(value, (str, int, float, list, dict)):
-            return value  # a value of the decorator's own kind
-        impl = column_type.impl_instance
+    if isinstance(value, Enum) and isinstance(value, (str, int)) and not isinstance(column_type, EnumType):
+        value = value.value
+    impl = _implementation(value, column_type)
     if isinstance(value, str):
         _text(name, value)
     if isinstance(value, float):
@@ -121,13 +120,24 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     return value
 
 
+def _implementation(value: Any, column_type: TypeEngine[Any]) -> Any:
+    """Give the type that reads a value; None for a value of a decorator's own kind, which only that one can read."""
+    # SQLAlchemy's Interval is a decorator of DateTime, but to whoever uses it no DateTime.
+    if not isinstance(column_type, TypeDecorator) or isinstance(column_type, Interval):
+        return column_type
+    return column_type.impl_instance if isinstance(value, (str, int, float, list, dict)) else None
+
+
 def _read(name: str, read: Callable[[Any, Any], Any], value: Any, impl: Any) -> Any:
     problem = f"a {type(value).__name__} was given that is no {_type_name(impl)}"
-    way_out = f"pass a value of the column's type, {_type_name(impl)}"
+    article = "an" if _type_name(impl)[0] in "aeiou" else "a"
+    way_out = f"pass {article} {_type_name(impl)}"
     try:
         return read(value, impl)
     except InvalidInput as error:
         problem, way_out = error.problem, error.way_out
+    except RecursionError:
+        problem = "is nested too deeply"
     except (ValueError, TypeError, AttributeError, ArithmeticError, KeyError):
         pass
     # Raised out here, where it is not chained to the error above, whose text can hold the value.
@@ -166,6 +176,11 @@ def _key(name: str, key: Any) -> str:
     return _text(name, key)
 
 
+def _enum(name: str, value: Enum) -> Any:
+    """Give the name, or the text or number of an enum that is one."""
+    return to_json(name, value.value) if isinstance(value, (str, int)) else value.name
+
+
 def _object(name: str, value: dict[Any, Any]) -> dict[str, Any]:
     return {_key(name, key): to_json(name, item) for key, item in value.items()}
 
@@ -173,7 +188,8 @@ def _object(name: str, value: dict[Any, Any]) -> dict[str, Any]:
 def _decimal(name: str, value: Decimal) -> str:
     if not value.is_finite():
         raise InvalidInput(name, "is not a finite number, which does not fit JSON", "store a number or None")
-    return format(value, "f")
+    # Written out it has as many digits as its exponent says.
+    return format(value, "f") if abs(value.adjusted()) <= _MOST_DIGITS else str(value)
 
 
 def _without_padding(number: str) -> str:
@@ -182,7 +198,7 @@ def _without_padding(number: str) -> str:
 
 
 _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[str, Any], Any]], ...] = (
-    (Enum, lambda _name, value: value.name),
+    (Enum, _enum),
     (str, _text),
     (int, lambda _name, value: value),
     (float, _finite),
@@ -231,14 +247,18 @@ def _as_number(value: Any, impl: Any) -> Any:
     if not impl.asdecimal:
         return _finite("value", float(value))
     number = value if isinstance(value, Decimal) else Decimal(str(value))
-    if not number.is_finite():
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
         raise ValueError
     if impl.scale is None:
         return number
     with localcontext() as context:
         # As databases do it: half away from zero, and with as many digits as there are.
         context.prec, context.rounding = _MOST_DIGITS, ROUND_HALF_UP
-        return number.quantize(Decimal(1).scaleb(-impl.scale))
+        rounded = number.quantize(Decimal(1).scaleb(-impl.scale))
+    if impl.precision is not None and rounded and rounded.adjusted() >= impl.precision - impl.scale:
+        problem = f"has more than {impl.precision - impl.scale} digits before the point, too many for this numeric"
+        raise InvalidInput("value", problem, "pass a smaller number")
+    return rounded
 
 
 def _as_integer(value: Any, _impl: Any) -> int:

@@ -10,7 +10,7 @@ from abreast.model.cursor import Cursor
 from abreast.model.event import Actor
 from abreast.sql.mapping import Catalog
 from abreast.sql.values import check_id
-from abreast.workspace_log.steps import Steps, batch_request, check_revision
+from abreast.workspace_log.steps import Steps, batch_request, check_revision, sound
 from abreast.workspace_log.write import AsyncWrite, Delivery, Origin, Write
 
 if TYPE_CHECKING:
@@ -379,5 +379,5 @@ def _cursor(delivered: Batch | Cursor) -> Cursor:
     if isinstance(delivered, Batch):
         return delivered.cursor_after
     if isinstance(delivered, Cursor):
-        return delivered
+        return sound(delivered)
     raise InvalidInput("delivered", "is neither a Batch nor a Cursor", "pass what read_batch() returned")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from abreast.sql.tables import Tables
 
 _MOST_CHANGES = 10_000
+_HIGHEST = 2**63 - 1
 _LARGEST_REVISION = 2**63 - 1
 
 
@@ -191,8 +192,10 @@ def batch_request(
     Raises:
         InvalidInput: An id cannot be stored, or a bound is below 1.
     """
-    if checkpoint_cursor is not None and not isinstance(checkpoint_cursor, Cursor):
-        raise InvalidInput("checkpoint_cursor", "is no Cursor", "read it with Cursor.from_json()")
+    if checkpoint_cursor is not None:
+        if not isinstance(checkpoint_cursor, Cursor):
+            raise InvalidInput("checkpoint_cursor", "is no Cursor", "read it with Cursor.from_json()")
+        sound(checkpoint_cursor)
     for name in ("limit", "max_bytes", "max_runs"):
         if type(bounds.get(name, 1)) is not int or bounds.get(name, 1) < 1:  # type: ignore[operator]
             raise InvalidInput(name, "is no whole number of at least 1", "pass 1 or more")
@@ -215,6 +218,23 @@ def check_revision(name: str, value: object) -> int:
     if type(value) is not int or not 0 <= value <= _LARGEST_REVISION:
         raise InvalidInput(name, "is no whole number of at least 0", "pass a revision")
     return value
+
+
+def sound(cursor: Cursor) -> Cursor:
+    """
+    Give a cursor back if it can be one.
+
+    Raises:
+        InvalidInput: One of its parts cannot.
+    """
+    Cursor.from_json(cursor.to_json())
+    if not 0 <= cursor.revision <= _HIGHEST:
+        raise InvalidInput("cursor.revision", "is out of range", "pass a cursor that read_batch() gave")
+    check_id("cursor.workspace_id", cursor.workspace_id)
+    check_id("cursor.thread_id", cursor.thread_id)
+    for name in ("scope", "epoch", "mark"):
+        check_id(f"cursor.{name}", getattr(cursor, name), empty=True)
+    return cursor
 
 
 def now() -> int:

@@ -175,8 +175,7 @@ class _Block:
         workspace_id: str | None,
         to_workspace: str | None,
     ) -> None:
-        if self._ended:
-            raise InvalidInput("write", "the block has ended", "begin another one with log.write()")
+        self._check_open()
         if not isinstance(fields, Mapping):
             raise InvalidInput("fields", "is no mapping", "pass values by field name")
         place = self._origin.workspace_id if workspace_id is None else check_id("workspace_id", workspace_id)
@@ -192,6 +191,10 @@ class _Block:
         )
         plan.check(self._delivery.catalog, change)
         self._changes.append(change)
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise InvalidInput("write", "the block has ended", "begin another one with log.write()")
 
     def _request(self) -> WriteRequest:
         origin = self._origin
@@ -244,6 +247,7 @@ class Write(_Block):
     """Changes that take effect together when the `with` block ends, or not at all."""
 
     def __enter__(self) -> Self:
+        self._check_open()
         return self
 
     def __exit__(
@@ -270,6 +274,7 @@ class AsyncWrite(_Block):
     """Changes that take effect together when the `async with` block ends, or not at all."""
 
     async def __aenter__(self) -> Self:
+        self._check_open()
         return self
 
     async def __aexit__(

@@ -1,3 +1,11 @@
+SELECT hop0.workspace_id
+FROM move AS hop0
+WHERE hop0.id = (SELECT checklist_item.move_id
+FROM checklist_item
+WHERE checklist_item.id = %(id_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = %(workspace_id_1)s::VARCHAR)) FOR KEY SHARE;
+
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
 WHERE checklist_item.id = %(id_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id

@@ -15,7 +15,7 @@ WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.enti
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (%s, %s, %s, %s, %s);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.id = %s AND move.workspace_id = %s;
 

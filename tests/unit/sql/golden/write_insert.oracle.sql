@@ -15,7 +15,7 @@ WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspa
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (:id, :workspace_id, :version, :move_in_date, :stage);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1;
 

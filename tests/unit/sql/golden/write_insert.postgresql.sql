@@ -13,7 +13,7 @@ WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abr
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (%(id)s::VARCHAR, %(workspace_id)s::VARCHAR, %(version)s::BIGINT, %(move_in_date)s::DATE, %(stage)s::VARCHAR);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR;
 

@@ -13,7 +13,7 @@ WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entit
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (?, ?, ?, ?, ?);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.id = ? AND move.workspace_id = ?;
 
