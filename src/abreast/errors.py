@@ -47,12 +47,14 @@ class InvalidInput(AbreastError, ValueError):
     Attributes:
         name: What was wrong: an argument or `entity_type.field`.
         problem: Why, without the value itself, which may be hidden.
+        way_out: What to do.
     """
 
     def __init__(self, name: str, problem: str, way_out: str) -> None:
         super().__init__(f"{name}: {problem}; {way_out}")
         self.name = name
         self.problem = problem
+        self.way_out = way_out
 
 
 class UnknownEntity(AbreastError, LookupError):
@@ -375,6 +377,19 @@ class DatabaseUnavailable(AbreastError):
         super().__init__(
             f"database {database} is not available ({reason}); check that it runs and is reachable, then try "
             "again: a write with a mutation_id is safe to repeat"
+        )
+        self.database = database
+        self.reason = reason
+
+
+class DatabaseBusy(DatabaseUnavailable):
+    """A row or the file stayed locked by somebody else's transaction; nothing was stored."""
+
+    def __init__(self, database: str, reason: str) -> None:
+        AbreastError.__init__(
+            self,
+            f"a row that this needs stayed locked in database {database} ({reason}); end the transaction that holds "
+            "it, or raise lock_timeout, then try again",
         )
         self.database = database
         self.reason = reason

@@ -56,9 +56,7 @@ class Client:
             return self.log.write(workspace_id, **options)
         return Block(self.log.awrite(workspace_id, **options), self._place.runner)
 
-    def insert(
-        self, entity: Any, fields: dict[str, Any], workspace_id: str = "w1", **options: Any
-    ) -> WriteResult:
+    def insert(self, entity: Any, fields: dict[str, Any], workspace_id: str = "w1", **options: Any) -> WriteResult:
         """Insert one row in a block of its own."""
         with self.write(workspace_id, **options) as write:
             write.insert(entity, fields)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
+from sqlalchemy import text
+
 from abreast import Actor, Event
 from abreast.operations.record import record
 from tests.contract.client import Client
 from tests.contract.product import USER, Move
 
 DAY = 86_400_000_000
+MANY = 1_000
 START = 1_790_000_000_000_000
 
 
@@ -54,6 +57,9 @@ def store(client: Client, events: Sequence[Event]) -> None:
     """Record events, unnumbered, as another writer's transaction would."""
     with client.engine().begin() as connection:
         record(connection, client.database.tables, events)
+        if len(events) > MANY:
+            # A server does so by itself, a minute later: till then it takes the table for empty.
+            connection.execute(text("ANALYZE abreast_workspace_event"))
 
 
 def remove(client: Client, revisions: Iterable[int]) -> None:

@@ -16,12 +16,14 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     Integer,
+    Interval,
     LargeBinary,
     MetaData,
     Numeric,
     String,
     Table,
     Text,
+    Time,
     Uuid,
     create_engine,
 )
@@ -57,6 +59,12 @@ class Move(Base):
     alarm_code: Mapped[str | None] = mapped_column(String(40))
     memo: Mapped[str | None] = mapped_column(Text)
     version: Mapped[int]
+
+
+class SpecialMove(Base):
+    """Another class of the same table."""
+
+    __table__ = Move.__table__
 
 
 class Booking(Base):
@@ -123,6 +131,8 @@ sample = Table(  # a column of every type
     Column("day", Date),
     Column("moment", DateTime(timezone=True)),
     Column("local_moment", DateTime),
+    Column("at", Time),
+    Column("lasts", Interval),
     Column("price", Numeric(10, 2)),
     Column("weight", Float),
     Column("amount", Integer),
@@ -172,11 +182,9 @@ vault = Table(  # columns whose values must come out nowhere, with all that can 
     CheckConstraint("secret_checked NOT LIKE 'bad%'", name="vault_secret_checked"),
 )
 
-SAMPLE_FIELDS = tuple(name for name in sample.columns.keys() if name not in ("id", "workspace_id", "version"))
+SAMPLE_FIELDS = tuple(c.name for c in sample.c if c.name not in ("id", "workspace_id", "version"))
 
-MOVE = Entity(
-    Move, expose=["move_in_date", "stage", "note"], hidden=["door_code"], secret=["alarm_code"]
-)
+MOVE = Entity(Move, expose=["move_in_date", "stage", "note"], hidden=["door_code"], secret=["alarm_code"])
 BOOKING = Entity(Booking, expose=["amount", "guests"], workspace="tenant")
 ITEM = Entity(item, expose=["title", "done"], workspace="move_id.workspace_id", title="title")
 REMARK = Entity(remark, expose=["text"], workspace="item_id.move_id.workspace_id")
@@ -186,7 +194,7 @@ SAMPLE = Entity(sample, expose=SAMPLE_FIELDS)
 VAULT = Entity(
     vault,
     expose=["label"],
-    hidden=[name for name in vault.columns.keys() if name.startswith("hidden_")],
+    hidden=[c.name for c in vault.c if c.name.startswith("hidden_")],
     secret=["secret_text", "secret_checked"],
 )
 ENTITIES = (MOVE, BOOKING, ITEM, REMARK, LABEL, SLOT, SAMPLE, VAULT)
@@ -212,8 +220,9 @@ def empty(url: str) -> None:
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.exec_driver_sql("SET lock_timeout = '5s'")
+        kept = define_tables().installation
         for tables in (define_tables().metadata, metadata):
-            for table in reversed(tables.sorted_tables):
+            for table in (table for table in reversed(tables.sorted_tables) if table is not kept):
                 connection.execute(table.delete())
     engine.dispose()
 

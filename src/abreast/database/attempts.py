@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from abreast.errors import DatabaseUnavailable
+from abreast.errors import DatabaseBusy, DatabaseUnavailable, WriteRefused
 from abreast.model.backoff import backoff
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Attempts:
         self.dialect = dialect
         self.read = read
         self.repeatable = repeatable
-        self.committing = False
+        self.begun = self.committing = False
         self._delays = backoff(_ATTEMPTS, first=_FIRST_DELAY, most=_LONGEST_DELAY, jitter=random.random)
 
     @property
@@ -39,21 +39,36 @@ class Attempts:
 
     def begin(self, connection: Connection) -> None:
         """Send what must come first in the transaction."""
+        self.begun = True
         if self.read:
             self.dialect.begin_snapshot(connection)
 
-    def delay_after(self, error: DBAPIError | PoolTimeout) -> float:
-        """Give the seconds to wait, or raise what the caller gets to see."""
+    def after(self, error: DBAPIError | PoolTimeout | OSError) -> float | Exception:
+        """
+        Give the seconds to wait, or what the caller gets to see.
+
+        asyncpg raises an OSError of the system's own where nobody answers; after the connection it is the step's.
+
+        It is to be raised where the driver's error is not handled any more: chained to it, the error would hold
+        the driver's text, in which values of hidden fields can stand.
+        """
         if isinstance(error, PoolTimeout):
-            raise self._unavailable("no connection of the pool became free") from None
+            return self._unavailable("no connection of the pool became free")
+        if isinstance(error, OSError):
+            return error if self.begun else next(self._delays, self._unavailable(f"{type(error).__name__}: {error}"))
+        if not self.begun and not self.dialect.is_transient(error) and not self.dialect.is_locked(error):
+            # Refused before there was a row: these words speak of hosts, users and files.
+            reason, words = self.dialect.describe(error)[0], str(error.orig).partition("\n")[0]
+            return self._unavailable(reason if words in reason else f"{reason}: {words}")
         if not self.dialect.is_unavailable(error):
-            raise error
+            return WriteRefused("a row", *self.dialect.describe(error)) if self.committing else error
         if self.committing and error.connection_invalidated and not self.repeatable:
-            raise self._unavailable("the connection was lost during COMMIT: it may have taken effect") from None
+            return self._unavailable("the connection was lost during COMMIT: it may have taken effect")
         delay = next(self._delays, None) if self.dialect.is_transient(error) else None
-        if delay is None:
-            raise self._unavailable(self.dialect.describe(error)[0]) from None
-        return delay
+        if delay is not None:
+            return delay
+        kind = DatabaseBusy if self.dialect.is_locked(error) else DatabaseUnavailable
+        return kind(self.name, self.dialect.describe(error)[0])
 
     def _unavailable(self, reason: str) -> DatabaseUnavailable:
         return DatabaseUnavailable(self.name, reason)

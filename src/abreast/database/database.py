@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from abreast.database import migrating
 from abreast.database.attempts import Attempts, AttemptsAlone
 from abreast.database.engines import Engines
-from abreast.errors import InvalidDatabase
+from abreast.errors import InvalidDatabase, InvalidInput
 from abreast.model.backoff import polling
 from abreast.sql.dialects import dialect_named
 from abreast.sql.tables import DEFAULT_PREFIX, Tables, define_tables
@@ -42,7 +42,7 @@ class Database:
     One database, for sync and async calls alike.
 
     It owns its connections: nothing of the application's engines, pools or isolation levels is touched.
-    Transactions that the database rolled back for a passing reason are run again, at most 6 times.
+    Transactions that the database rolled back for a passing reason are tried up to 6 times.
 
     Attributes:
         name: The URL without its password.
@@ -66,7 +66,7 @@ class Database:
         self.dialect = self._engines.dialect
         self.tables: Tables = define_tables(prefix)
         self._folder: Path | None = None
-        self._checked = False
+        self._checked: set[str] = set()
         self._attempt = Attempts
 
     @classmethod
@@ -237,7 +237,7 @@ class Database:
         if isinstance(transaction, Session):
             transaction.flush()
             transaction = transaction.connection()
-        return self._on_checked(transaction, step, *args, **kwargs)
+        return self._on_checked(_atomic(transaction), step, *args, **kwargs)
 
     async def awithin(
         self,
@@ -253,7 +253,7 @@ class Database:
             transaction = await transaction.connection()
         if not self._checked:
             await asyncio.to_thread(migrating.load)
-        return await transaction.run_sync(self._on_checked, step, *args, **kwargs)
+        return await transaction.run_sync(lambda sync: self._on_checked(_atomic(sync), step, *args, **kwargs))
 
     def unpooled(self) -> Database:
         """Give the same database with a new connection for each call, on which each statement commits by itself."""
@@ -319,7 +319,7 @@ class Database:
 
     def _check(self, connection: Connection) -> None:
         migrating.check(connection, self.tables)
-        self._checked = True
+        self._checked.add(str(connection.engine.url))
 
     def _on_checked(
         self,
@@ -329,7 +329,7 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        if not self._checked:
+        if str(connection.engine.url) not in self._checked:
             self._check(connection)
         return step(connection, *args, **kwargs)
 
@@ -343,16 +343,19 @@ class Database:
     ) -> T:
         engine = self._engines.sync()
         while True:
-            attempts.committing = False
+            attempts.begun = attempts.committing = False
             try:
                 with engine.execution_options(**attempts.options).begin() as connection:
                     attempts.begin(connection)
                     result = step(connection, *args, **kwargs)
                     attempts.committing = True
-            except (DBAPIError, PoolTimeout) as error:
-                time.sleep(attempts.delay_after(error))
+            except (DBAPIError, PoolTimeout, OSError) as error:
+                outcome = attempts.after(error)
             else:
                 return result
+            if isinstance(outcome, Exception):
+                raise outcome
+            time.sleep(outcome)
 
     async def _arun(
         self,
@@ -366,16 +369,19 @@ class Database:
         if not self._checked:
             await asyncio.to_thread(migrating.load)
         while True:
-            attempts.committing = False
+            attempts.begun = attempts.committing = False
             try:
                 async with engine.execution_options(**attempts.options).begin() as connection:
                     await connection.run_sync(attempts.begin)
                     result = await connection.run_sync(step, *args, **kwargs)
                     attempts.committing = True
-            except (DBAPIError, PoolTimeout) as error:
-                await asyncio.sleep(attempts.delay_after(error))
+            except (DBAPIError, PoolTimeout, OSError) as error:
+                outcome = attempts.after(error)
             else:
                 return result
+            if isinstance(outcome, Exception):
+                raise outcome
+            await asyncio.sleep(outcome)
 
     def _attempts(self, *, read: bool = False, repeatable: bool = True) -> Attempts:
         return self._attempt(self.name, self.dialect, read=read, repeatable=repeatable)
@@ -389,3 +395,16 @@ def _given(result: T | None) -> T:
     if result is None:
         raise AssertionError("a prepared read gave nothing")
     return result
+
+
+def _atomic(connection: Connection) -> Connection:
+    """
+    Give a caller's connection back if it has transactions.
+
+    Raises:
+        InvalidInput: It commits each statement by itself.
+    """
+    level = str(connection.get_execution_options().get("isolation_level", ""))
+    if level == "AUTOCOMMIT" or getattr(connection.connection.dbapi_connection, "autocommit", False) is True:
+        raise InvalidInput("within", "is in AUTOCOMMIT mode, where row and event are not atomic", "begin a transaction")
+    return connection

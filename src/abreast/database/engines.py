@@ -37,7 +37,7 @@ class Engines:
     ) -> None:
         self._sync_url, self._async_url = urls
         named = [url for url in urls if url is not None]
-        self.name = named[0].render_as_string(hide_password=True)
+        self.name = _without_secrets(named[0])
         self.dialect = dialect_named(named[0].get_backend_name())
         self._lock_timeout = lock_timeout
         self._options = dict(options)
@@ -125,3 +125,9 @@ class Engines:
                 f"there is no driver {url.drivername!r}",
                 "leave the driver out, or name an installed one",
             ) from None
+
+
+def _without_secrets(url: URL) -> str:
+    """Write a URL without its password, wherever that stands."""
+    masked = {name: "***" for name in url.query if "pass" in name.lower() or "pwd" in name.lower()}
+    return url.update_query_dict(masked).render_as_string(hide_password=True)

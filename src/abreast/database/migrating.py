@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
+
+from abreast.operations.receipts import installation_secret
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -22,6 +25,8 @@ def upgrade(connection: Connection, tables: Tables) -> None:
     from abreast.sql import migrator  # noqa: PLC0415 - as above
 
     migrator.upgrade(connection, tables)
+    # Made by the first writer it would stay locked for as long as that writer's own transaction is open.
+    installation_secret(connection, tables, new_secret=secrets.token_bytes(32))
 
 
 def plan(connection: Connection, tables: Tables) -> list[str]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from abreast.database.database import Database
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 class ProductDatabase(Database):
@@ -10,4 +15,7 @@ class ProductDatabase(Database):
 
     def __init__(self, database: Database) -> None:
         vars(self).update(vars(database))
-        self._checked, self._folder = True, None
+        self._folder = None
+
+    def _check(self, connection: Connection) -> None:
+        """Ask for no table of abreast's."""

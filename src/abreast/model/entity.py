@@ -77,6 +77,9 @@ class Entity:
         visible: Condition | None = None,
         event_values: EventValues = "all",
     ) -> None:
+        for argument, fields in (("expose", expose), ("hidden", hidden), ("secret", secret), ("key", key)):
+            if isinstance(fields, str) or not all(isinstance(field, str) for field in fields):
+                raise InvalidEntity(name or repr(source), f"{argument} is no list of field names", 'pass ["…", "…"]')
         self.source = source
         self.expose = tuple(expose)
         self.hidden = tuple(hidden)

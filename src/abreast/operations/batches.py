@@ -18,11 +18,13 @@ from abreast.operations.snapshots import Reader, has_rows
 from abreast.sql.values import to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from sqlalchemy import Connection
 
     from abreast.model.batch import BatchRequest
     from abreast.model.cursor import ResetReason
-    from abreast.model.fold import Line
+    from abreast.model.fold import Line, LineKind
     from abreast.sql.mapping import Catalog
     from abreast.sql.tables import Tables
 
@@ -246,12 +248,22 @@ class _Rows:
             found.update({(name, entity_id): row for entity_id, row in rows.items()})
         return {key: listed.get(key) or found.get(key) for key in wanted}
 
-    def visible(self, line: Line, current: dict[tuple[str, str], Row | None]) -> bool:
-        """Say whether the viewer may read a line: without its entity or its row nobody can tell."""
-        known = self.catalog.by_name.get(line.entity_type)
-        if known is None:
-            return False
-        return known.entity.visible is None or current[line.entity_type, line.entity_id] is not None
+    def told(self, lines: Iterable[Line], current: dict[tuple[str, str], Row | None]) -> Iterator[Line]:
+        """
+        Give the lines the viewer may read.
+
+        Where an entity has `visible`, without the row nobody can tell, and what the row was before may have been
+        somebody else's: only that it changed is told, and what it is now.
+        """
+        for line in lines:
+            entity = self.catalog.by_name.get(line.entity_type)
+            if entity is None:
+                continue
+            if entity.entity.visible is None:
+                yield line
+            elif current[line.entity_type, line.entity_id] is not None and line.kind not in ("delete", "transient"):
+                kind: LineKind = "insert" if line.kind == "replace" else line.kind
+                yield replace(line, kind=kind, before=None, has_before=False, values={})
 
     def extras(self) -> dict[str, Any]:
         """Read what the application adds, in order of its names."""
@@ -268,7 +280,7 @@ class _Rows:
 def _batch(rows: _Rows, at: Position, since: Cursor, reset: ResetReason | None, delivery: Delivery) -> Batch:
     snapshot = rows.snapshot(at)
     current = rows.current(delivery.lines, snapshot)
-    lines = tuple(line for line in delivery.lines if rows.visible(line, current))
+    lines = tuple(rows.told(delivery.lines, current))
     upto, mark = (at.head, at.head_mark) if delivery.upto is None else (delivery.upto, delivery.mark)
     return Batch(
         workspace_id=since.workspace_id,

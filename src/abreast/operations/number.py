@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, exists, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from abreast.sql.dialects import insert_missing
 
@@ -71,16 +71,6 @@ def number(
     return Numbered(revisions, more=len(waiting) >= chunk)
 
 
-def number_all(connection: Connection, tables: Tables, workspace_id: str, *, new_epoch: str) -> dict[str, int]:
-    """Number everything that waits, in one transaction; gives the revisions by event id."""
-    revisions: dict[str, int] = {}
-    more = True
-    while more:
-        numbered, more = number(connection, tables, workspace_id, new_epoch=new_epoch)
-        revisions.update(numbered)
-    return revisions
-
-
 def lock_head(connection: Connection, tables: Tables, workspace_id: str, *, new_epoch: str) -> int:
     """Lock the counter row, which is made if it is missing, and give HEAD."""
     workspace = tables.workspace
@@ -121,8 +111,7 @@ def _waiting(connection: Connection, tables: Tables, workspace_id: str, chunk: i
     found = _read(connection, first)
     if len(found) < chunk:
         return found
-    later = _earlier_versions_beyond(tables, workspace_id, found[-1].event_id)
-    return found + _read(connection, later)
+    return found + _earlier_versions_beyond(connection, tables, workspace_id, found)
 
 
 def _read(connection: Connection, wanted: Select[Any]) -> list[Waiting]:
@@ -135,20 +124,39 @@ def _select_waiting(tables: Tables, workspace_id: str) -> Select[Any]:
     return select(*columns).where(event.c.workspace_id == workspace_id, event.c.revision.is_(None))
 
 
-def _earlier_versions_beyond(tables: Tables, workspace_id: str, last: str) -> Select[Any]:
-    """Select what waits beyond a chunk but belongs before an event in it: clocks of writers differ."""
-    event, inside = tables.workspace_event, tables.workspace_event.alias("inside")
-    belongs_before = exists().where(
-        and_(
-            inside.c.workspace_id == workspace_id,
-            inside.c.revision.is_(None),
-            inside.c.entity_type == event.c.entity_type,
-            inside.c.entity_id == event.c.entity_id,
-            inside.c.version > event.c.version,
-            inside.c.event_id <= last,
+def _earlier_versions_beyond(
+    connection: Connection, tables: Tables, workspace_id: str, found: Sequence[Waiting]
+) -> list[Waiting]:
+    """
+    Read what waits beyond a chunk but belongs before an event in it: clocks of writers differ.
+
+    Compared here: as a join it is quadratic wherever a database's statistics are not up to date.
+    """
+    event = tables.workspace_event
+    highest: dict[tuple[str, str], int] = {}
+    for inside in found:
+        row = inside.entity_type, inside.entity_id
+        highest[row] = max(inside.version, highest.get(row, inside.version))
+    beyond = _select_waiting(tables, workspace_id).where(event.c.event_id > found[-1].event_id)
+    rows = (event.c.entity_type, event.c.entity_id)
+    lowest = beyond.with_only_columns(*rows, func.min(event.c.version)).group_by(*rows)
+    mixed = [
+        (entity_type, entity_id)
+        for entity_type, entity_id, version in connection.execute(lowest)
+        if version < highest.get((entity_type, entity_id), version)
+    ]
+    return [
+        later
+        for entity_type, entity_id in mixed
+        for later in _read(
+            connection,
+            beyond.where(
+                event.c.entity_type == entity_type,
+                event.c.entity_id == entity_id,
+                event.c.version < highest[entity_type, entity_id],
+            ),
         )
-    )
-    return _select_waiting(tables, workspace_id).where(event.c.event_id > last, belongs_before)
+    ]
 
 
 def _assign(connection: Connection, tables: Tables, workspace_id: str, head: int, revisions: dict[str, int]) -> None:

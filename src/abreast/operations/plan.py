@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from abreast.errors import EntityNotFound, InvalidInput, StaleWrite, VersionRequired
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from abreast.model.write import Change, WriteRequest
     from abreast.sql.mapping import Catalog, EntityTable
     from abreast.sql.tables import Tables
+
+
+_HIGHEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Plan:
 
     connection: Connection
     context: WriteContext
+    _moved: list[EntityTable] = field(default_factory=list["EntityTable"])
     _ahead: dict[tuple[str, str, str], StoredRow | None] = field(
         default_factory=dict[tuple[str, str, str], StoredRow | None]
     )
@@ -103,17 +107,17 @@ class Plan:
         key = entity.key_values(change.key)
         native = entity.native(change.fields)
         before = self._expected(rows, entity, key, change)
-        changed = {
-            name: value
-            for name, value in native.items()
-            if not same(entity.json_value(name, value), entity.json_value(name, before.values.get(name)))
-        }
+        changed = {name: value for name, value in native.items() if _differs(entity, name, value, before)}
         values = {**before.values, **changed}
         moves = change.to_workspace != change.workspace_id
         if changed or moves:
             since = None if moves else before.values
             self._check_workspace(entity, values, change.to_workspace, since=since)
-        after = StoredRow(before.entity_id, values, before.version + 1) if changed else before
+        last = before.version
+        if moves:
+            self._moved.append(entity)
+            last = max(last, replace(rows, workspace_id=change.to_workspace).last_version(before.entity_id))
+        after = StoredRow(before.entity_id, values, last + 1) if changed else before
         return Planned(change, entity, rows, key, before, after, changed)
 
     def delete(self, change: Change) -> Planned:
@@ -125,6 +129,14 @@ class Plan:
 
     def _of(self, change: Change) -> tuple[EntityTable, LiveRows]:
         entity = self.context.catalog.find(change.entity_type)
+        # What an insert names as its parent is looked up among the rows this block has moved.
+        hops = entity.hops[1:] if change.operation == "insert" else entity.hops
+        if any(hop.target.table is moved.table for hop in hops for moved in self._moved):
+            raise InvalidInput(
+                f"{entity.name}",
+                "is written after a row above it was moved",
+                "write it before, or in a block of its own",
+            )
         return entity, LiveRows(self.connection, self.context.tables, entity, change.workspace_id)
 
     def _with_ids(self, planned: Planned) -> Planned:
@@ -132,14 +144,19 @@ class Plan:
             planned.event_ids = tuple(next(self.context.ids) for _ in range(2 if planned.moves else 1))
         known = planned.before or planned.after
         if known is not None and known.entity_id:
-            self._ahead[planned.change.workspace_id, planned.entity.name, known.entity_id] = (
-                None if planned.moves else planned.after
-            )
+            change, name = planned.change, planned.entity.name
+            self._ahead[change.workspace_id, name, known.entity_id] = None
+            self._ahead[change.to_workspace, name, known.entity_id] = planned.after
         return planned
 
-    def _current(self, rows: LiveRows, entity: EntityTable, key: Mapping[str, Any]) -> StoredRow | None:
+    def _current(self, rows: LiveRows, entity: EntityTable, key: Mapping[str, Any], change: Change) -> StoredRow | None:
         place = (rows.workspace_id, entity.name, entity.entity_id(key))
-        return self._ahead[place] if place in self._ahead else rows.locked(key)
+        if place in self._ahead:
+            return self._ahead[place]
+        moves = change.to_workspace != change.workspace_id
+        whole = moves or change.operation == "delete"
+        extra = entity.fields.keys() - entity.secrets - set(entity.entity.hidden) if moves else ()
+        return rows.locked(key, extra=(*change.fields, *extra), whole=whole)
 
     def _last_version(self, rows: LiveRows, entity_id: str) -> int:
         if (rows.workspace_id, rows.entity.name, entity_id) in self._ahead:
@@ -153,7 +170,7 @@ class Plan:
     def _expected(self, rows: LiveRows, entity: EntityTable, key: Mapping[str, Any], change: Change) -> StoredRow:
         entity_id = entity.entity_id(key)
         assert change.expected_version is not None
-        current = self._current(rows, entity, key)
+        current = self._current(rows, entity, key, change)
         if current is None:
             raise EntityNotFound(rows.workspace_id, entity.name, entity_id)
         if change.expected_version not in ("any", current.version) and not self._mergeable(rows, current, change):
@@ -164,7 +181,7 @@ class Plan:
     def _mergeable(self, rows: LiveRows, current: StoredRow, change: Change) -> bool:
         """Say whether a patch's fields are untouched since: every change since is known and elsewhere."""
         expected = change.expected_version
-        if change.merge != "fields" or not isinstance(expected, int) or not 0 < expected < current.version:
+        if change.merge != "fields" or not isinstance(expected, int) or not 0 <= expected < current.version:
             return False
         missed = current.version - expected
         if missed > MOST_CHANGES_TOLD or not rows.entity.secrets.isdisjoint(change.fields):
@@ -183,6 +200,8 @@ class Plan:
     ) -> None:
         name = entity.own_workspace_field or entity.names[entity.hops[0].column]
         value = values.get(name)
+        if value is None:
+            raise InvalidInput(f"{entity.name}.{name}", "is missing, and a row's workspace is found by it", "pass it")
         if since is not None and same(entity.json_value(name, value), entity.json_value(name, since[name])):
             return
         found = value if entity.own_workspace_field else self._parents_workspace(entity, value)
@@ -201,7 +220,8 @@ class Plan:
         ahead = self._parent_ahead(entity, value)
         if ahead is not None:
             return entity.native_workspace(ahead)
-        return self.connection.execute(entity.workspace_by_parent(value)).scalar()
+        rows = LiveRows(self.connection, self.context.tables, entity, "")
+        return rows.execute(entity.workspace_by_parent(value)).scalar()
 
     def _parent_ahead(self, entity: EntityTable, value: Any) -> str | None:
         """Find a parent that this same request inserts."""
@@ -231,18 +251,20 @@ def check(catalog: Catalog, change: Change) -> None:
         VersionRequired: A change of a row names no expected version.
     """
     entity = catalog.find(change.entity_type)
-    entity.native(change.fields)
-    owned = () if change.operation == "insert" else entity.key
-    for name in (*owned, entity.version_field):
-        if name is not None and name in change.fields:
-            raise _owned_field(entity, name)
+    native = entity.native(change.fields)
+    if entity.version_field is not None and entity.version_field in change.fields:
+        raise _owned_field(entity, entity.version_field)
     if change.operation == "insert":
         return
-    entity_id = entity.entity_id(entity.key_values(change.key))
+    key = entity.key_values(change.key)
+    for name in entity.key:
+        if name in native and not same(entity.json_value(name, native[name]), entity.json_value(name, key[name])):
+            raise _owned_field(entity, name)
+    entity_id = entity.entity_id(key)
     expected = change.expected_version
     if expected is None:
         raise VersionRequired(entity.name, entity_id)
-    if expected != "any" and type(expected) is not int:
+    if expected != "any" and (type(expected) is not int or not -_HIGHEST <= expected <= _HIGHEST):
         raise InvalidInput("expected_version", 'is neither a whole number nor "any"', "pass the version you last read")
     if change.merge not in (None, "fields"):
         raise InvalidInput("merge", "is unknown", 'use merge="fields" or leave it out')
@@ -254,3 +276,10 @@ def _owned_field(entity: EntityTable, name: str) -> InvalidInput:
         "cannot be set by a write",
         "leave it out: key and version of a row are not changed",
     )
+
+
+def _differs(entity: EntityTable, name: str, value: Any, before: StoredRow) -> bool:
+    """Say whether a field gets another value; of a row that this block inserts, what it did not give is not known."""
+    if name not in before.values:
+        return True
+    return not same(entity.json_value(name, value), entity.json_value(name, before.values[name]))

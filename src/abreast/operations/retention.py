@@ -25,7 +25,7 @@ def forget_before(connection: Connection, tables: Tables, workspace_id: str, rev
     workspace, event = tables.workspace, tables.workspace_event
     of_workspace = workspace.c.workspace_id == workspace_id
     floor = int(connection.execute(select(workspace.c.floor).where(of_workspace)).scalar_one())
-    if min(revision, head) <= floor:
+    if min(revision, head) <= max(floor, 1):
         return floor
     floor = min(revision, head)
     connection.execute(delete(event).where(event.c.workspace_id == workspace_id, event.c.revision < floor))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import and_, delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from abreast.errors import StaleWrite, WriteRefused
+from abreast.errors import EntityNotFound, StaleWrite, WriteRefused
 from abreast.operations.record import event_of, select_events
 from abreast.sql.dialects import dialect_of, insert_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from sqlalchemy import ColumnElement, Connection, Executable
 
@@ -55,24 +55,49 @@ class LiveRows:
     entity: EntityTable
     workspace_id: str
 
-    def locked(self, key: Mapping[str, Any]) -> StoredRow | None:
-        """Read a row and keep others from changing it until the transaction ends."""
+    def locked(self, key: Mapping[str, Any], *, extra: Iterable[str] = (), whole: bool = False) -> StoredRow | None:
+        """
+        Read a row and keep others from changing it until the transaction ends.
+
+        Args:
+            extra: Fields to be read besides the exposed ones.
+            whole: Keep others from referring to it too, because it is deleted or moved.
+        """
+        condition = and_(*self.entity.key_condition(key))
+        self._keep_path(condition)
+        return next(iter(self.locked_where(condition, extra=extra, whole=whole)), None)
+
+    def locked_where(
+        self, condition: ColumnElement[bool], *, extra: Iterable[str] = (), whole: bool = False
+    ) -> list[StoredRow]:
+        """Read the rows a condition holds for, and keep others from changing them; in the order of their keys."""
+        columns = self.entity.readable(extra)
         wanted = (
-            select(*self.entity.columns)
-            .where(*self.entity.key_condition(key), self.entity.in_workspace(self.workspace_id))
-            .with_for_update(of=list(self.entity.table.primary_key))
+            select(*columns.values())
+            .where(condition, self.entity.in_workspace(self.workspace_id))
+            .order_by(*(self.entity.fields[name] for name in self.entity.key))
+            # Without `whole` it waits for nobody who only refers to the row, and nobody who refers waits for it.
+            .with_for_update(of=list(self.entity.table.primary_key), key_share=not whole)
         )
-        row = self.execute(wanted).first()
-        if row is None:
-            return None
-        values = self.entity.row_values(row)
-        entity_id = self.entity.entity_id(values)
-        return StoredRow(entity_id, values, self._version_of(entity_id, values))
+        stored = [dict(zip(columns, row, strict=True)) for row in self.execute(wanted).all()]
+        ids = [self.entity.entity_id(values) for values in stored]
+        return [
+            StoredRow(entity_id, values, self._version_of(entity_id, values))
+            for entity_id, values in zip(ids, stored, strict=True)
+        ]
+
+    def _keep_path(self, condition: ColumnElement[bool]) -> None:
+        """Keep the rows that a row's workspace is found by from moving; they may change in every other way."""
+        if self.entity.hops:
+            here = self.entity.in_workspace(self.workspace_id)
+            parent = select(self.entity.hops[0].column).where(condition, here).scalar_subquery()
+            self.execute(self.entity.workspace_by_parent(parent)).first()
 
     def last_version(self, entity_id: str) -> int:
-        """Give the version of a row's last recorded event; 0 for a row that never was."""
+        """Give the version a row had last, deleted or not; 0 for a row that never was."""
+        kept = self._kept_version(entity_id) or 0
         if self.entity.version_field is None:
-            return self._kept_version(entity_id) or 0
+            return kept
         event = self.tables.workspace_event
         latest = (
             select(event.c.version)
@@ -84,7 +109,7 @@ class LiveRows:
             .order_by(event.c.version.desc())
             .limit(1)
         )
-        return int(self.execute(latest).scalar() or 0)
+        return max(kept, int(self.execute(latest).scalar() or 0))
 
     def insert(self, values: Mapping[str, Any], version: int) -> StoredRow:
         """Insert a row; what the database fills in is read back."""
@@ -96,26 +121,27 @@ class LiveRows:
         key = self._inserted_key(stored, result.inserted_primary_key)
         if any(name not in values for name in self.entity.key):
             version = self._after_last_life(key, version)
-        row = self.execute(select(*self.entity.columns).where(*self._of_row(key))).one()
-        values = self.entity.row_values(row)
-        entity_id = self.entity.entity_id(values)
+        readable = self.entity.readable()
+        row = self.execute(select(*readable.values()).where(*self._of_row(key))).one()
+        inserted = dict(zip(readable, row, strict=True))
+        entity_id = self.entity.entity_id(inserted)
         self.keep_version(entity_id, version)
-        return StoredRow(entity_id, values, version)
+        return StoredRow(entity_id, inserted, version)
 
-    def update(self, row: StoredRow, key: Mapping[str, Any], changed: Mapping[str, Any]) -> None:
+    def update(self, row: StoredRow, key: Mapping[str, Any], changed: Mapping[str, Any], version: int) -> None:
         """
-        Change fields of a row that still has the version of `row`.
+        Change fields of a row that still has the version of `row`, and give it another.
 
         Raises:
             StaleWrite: It has another.
         """
         columns = {self.entity.fields[name]: value for name, value in changed.items()}
         if self.entity.version_field is not None:
-            columns[self.entity.fields[self.entity.version_field]] = row.version + 1
+            columns[self.entity.fields[self.entity.version_field]] = version
         changing = update(self.entity.table).where(*self._of_row(key), *self._unchanged(row))
-        if self.execute(changing.values(columns)).rowcount != 1:
-            self._stale(row)
-        self.keep_version(row.entity_id, row.version + 1)
+        if columns and self.execute(changing.values(columns)).rowcount != 1:
+            self._stale(row, key)
+        self.keep_version(row.entity_id, version)
 
     def delete(self, row: StoredRow, key: Mapping[str, Any]) -> None:
         """
@@ -126,8 +152,8 @@ class LiveRows:
         """
         conditions = (*self._of_row(key), *self._unchanged(row))
         if self.execute(delete(self.entity.table).where(*conditions)).rowcount != 1:
-            self._stale(row)
-        self.keep_version(row.entity_id, row.version + 1)
+            self._stale(row, key)
+        self._keep(row.entity_id, row.version + 1)
 
     def changes_since(self, entity_id: str, version: int, *, limit: int) -> list[Event]:
         """Give a row's events after a version, oldest first."""
@@ -177,11 +203,13 @@ class LiveRows:
     def _of_row(self, key: Mapping[str, Any]) -> list[ColumnElement[bool]]:
         """Build the condition of one row; a key without the workspace may stand in several of them."""
         conditions = self.entity.key_condition(key)
-        if self.entity.own_workspace_field is not None:
+        if self.entity.own_workspace_field is not None or not self.entity.key_is_primary:
             conditions.append(self.entity.in_workspace(self.workspace_id))
         return conditions
 
-    def _stale(self, row: StoredRow) -> NoReturn:
+    def _stale(self, row: StoredRow, key: Mapping[str, Any]) -> NoReturn:
+        if self.locked(key) is None:
+            raise EntityNotFound(self.workspace_id, self.entity.name, row.entity_id)
         changes = self.changes_since(row.entity_id, row.version, limit=MOST_CHANGES_TOLD)
         raise StaleWrite(self.entity.name, row.entity_id, row.version, "another", changes)
 
@@ -222,8 +250,11 @@ class LiveRows:
 
     def keep_version(self, entity_id: str, version: int) -> None:
         """Raise the version, where abreast keeps it; the row itself is locked, so nobody is between."""
-        if self.entity.version_field is not None:
-            return
+        if self.entity.version_field is None:
+            self._keep(entity_id, version)
+
+    def _keep(self, entity_id: str, version: int) -> None:
+        """Store a version; of a deleted row always, so that the next row of this id goes on from there."""
         owned = self.tables.entity_version
         raised = update(owned).where(*self._owned(entity_id), owned.c.version < version).values(version=version)
         if self.connection.execute(raised).rowcount == 0:
@@ -233,5 +264,4 @@ class LiveRows:
                 "entity_id": entity_id,
                 "version": version,
             }
-            if not insert_missing(self.connection, owned, values):
-                raise StaleWrite(self.entity.name, entity_id, version - 1, "another", ())
+            insert_missing(self.connection, owned, values)

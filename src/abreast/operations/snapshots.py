@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import Text, and_, cast, func, or_, select
 
 from abreast.model.entity import EntityRows, Row
 from abreast.operations.rows import FIRST_VERSION
@@ -39,7 +39,7 @@ class Reader:
     def listed(self, entity: EntityTable) -> EntityRows:
         """List an entity's rows in its order, at most its limit, and count them all."""
         conditions = self._conditions(entity, display=True)
-        wanted = select(*entity.columns).where(*conditions).order_by(*_order(entity))
+        wanted = select().where(*conditions).order_by(*_order(entity))
         rows = self._rows(entity, wanted.limit(entity.entity.limit + 1))
         if len(rows) <= entity.entity.limit:
             return EntityRows(entity.name, tuple(rows), len(rows))
@@ -52,7 +52,7 @@ class Reader:
         found: dict[str, Row] = {}
         for start in range(0, len(entity_ids), _KEYS_PER_STATEMENT):
             keys = [entity.key_values(entity_id) for entity_id in entity_ids[start : start + _KEYS_PER_STATEMENT]]
-            wanted = select(*entity.columns).where(*self._conditions(entity, display=False), _any_of(entity, keys))
+            wanted = select().where(*self._conditions(entity, display=False), _any_of(entity, keys))
             found.update((row.entity_id, row) for row in self._rows(entity, wanted))
         return found
 
@@ -66,14 +66,29 @@ class Reader:
         return conditions
 
     def _rows(self, entity: EntityTable, wanted: Select[Any]) -> list[Row]:
-        stored = [entity.row_values(row) for row in self.connection.execute(wanted)]
+        stored = self._stored(entity, wanted)
         ids = [entity.entity_id(values) for values in stored]
         versions = self._versions(entity, stored, ids)
         first = FIRST_VERSION if self.tables is not None or entity.version_field is not None else 0
         return [
-            Row(entity.name, entity_id, versions.get(entity_id) or first, entity.exposed(values))
+            Row(entity.name, entity_id, _version(versions.get(entity_id), first), entity.exposed(values))
             for entity_id, values in zip(ids, stored, strict=True)
         ]
+
+    def _stored(self, entity: EntityTable, wanted: Select[Any]) -> list[dict[str, Any]]:
+        """Read native values; where the driver cannot read a cell, put there past the log, all of them as text."""
+        columns = entity.readable()
+        try:
+            rows = self.connection.execute(wanted.add_columns(*columns.values())).all()
+        except (LookupError, ValueError, TypeError):
+            rows = None
+        if rows is None:
+            shown = [
+                column if name in entity.key or name == entity.version_field else cast(column, Text)
+                for name, column in columns.items()
+            ]
+            rows = self.connection.execute(wanted.add_columns(*shown)).all()
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def _versions(self, entity: EntityTable, stored: list[dict[str, Any]], ids: list[str]) -> dict[str, int | None]:
         if entity.version_field is not None:
@@ -91,6 +106,10 @@ class Reader:
             )
             found.update({row.entity_id: int(row.version) for row in self.connection.execute(wanted)})
         return found
+
+
+def _version(found: int | None, first: int) -> int:
+    return first if found is None else found
 
 
 def has_rows(connection: Connection, entity: EntityTable, workspace_id: str) -> bool:

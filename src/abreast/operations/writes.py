@@ -9,6 +9,7 @@ from abreast.errors import EntityNotFound, StaleWrite
 from abreast.model.event import Event
 from abreast.model.write import WriteResult
 from abreast.operations import receipts
+from abreast.operations.moves import followers, gone_and_come
 from abreast.operations.plan import Plan, Planned
 from abreast.operations.record import record
 
@@ -57,9 +58,15 @@ def _applied(
     plan: list[Planned],
     results: tuple[WriteResult, ...],
 ) -> tuple[WriteResult, ...]:
+    events: list[Event] = []
     for planned in plan:
+        taken_along = followers(planned, context)
+        for follower in taken_along:
+            follower.move(planned.change.to_workspace)
         _apply(planned)
-    events = [event for planned in plan for event in _events(planned, context, request)]
+        events += (own := _events(planned, context, request))
+        for follower in taken_along:
+            events += follower.events(own[0], context, planned.change.to_workspace)
     record(connection, context.tables, events)
     final = tuple(_result(planned) for planned in plan)
     if request.mutation_id is not None and final != results:
@@ -76,7 +83,7 @@ def _apply(planned: Planned) -> None:
     elif planned.after is None:
         planned.rows.delete(planned.before, planned.key)
     else:
-        planned.rows.update(planned.before, planned.key, planned.changed)
+        planned.rows.update(planned.before, planned.key, planned.changed, planned.after.version)
         if planned.moves:
             moved = replace(planned.rows, workspace_id=planned.change.to_workspace)
             moved.keep_version(planned.after.entity_id, planned.after.version)
@@ -97,8 +104,10 @@ def _result(planned: Planned) -> WriteResult:
 
 
 def _changed_fields(planned: Planned) -> tuple[str, ...]:
-    version = planned.entity.version_field
-    return tuple(sorted(name for name in planned.changed if name not in planned.entity.secrets and name != version))
+    entity = planned.entity
+    # An insert fills the workspace in; a row that changes it is told as a deletion and an insertion.
+    unnamed = {*entity.secrets, entity.version_field, entity.own_workspace_field}
+    return tuple(sorted(name for name in planned.changed if name not in unnamed))
 
 
 def _events(planned: Planned, context: WriteContext, request: WriteRequest) -> list[Event]:
@@ -121,31 +130,10 @@ def _events(planned: Planned, context: WriteContext, request: WriteRequest) -> l
         mutation_id=request.mutation_id,
         created_at=context.now,
     )
-    return [event] if not planned.moves else _moved(planned, event)
-
-
-def _moved(planned: Planned, event: Event) -> list[Event]:
-    """Tell a move as a deletion here and an insertion there: a row's workspace is never said elsewhere."""
-    assert planned.before is not None
-    assert planned.after is not None
-    entity = planned.entity
-    shown = entity.entity.event_values == "all"
-    gone = replace(
-        event,
-        operation="delete",
-        changed_fields=(),
-        before=entity.exposed(planned.before.values) if shown else None,
-        after=None,
-    )
-    come = replace(
-        event,
-        workspace_id=planned.change.to_workspace,
-        event_id=planned.event_ids[1],
-        operation="insert",
-        before=None,
-        after=entity.exposed(planned.after.values) if shown else None,
-    )
-    return [gone, come]
+    if planned.before is None or planned.after is None or not planned.moves:
+        return [event]
+    before, after = planned.before.values, planned.after.values
+    return gone_and_come(planned.entity, event, before, after, planned.change.to_workspace, planned.event_ids[1])
 
 
 def _values(planned: Planned, row: StoredRow | None) -> dict[str, Any] | None:

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import Column, ColumnElement, FromClause, Integer, Select, Table, inspect, literal, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Integer,
+    Table,
+    inspect,
+)
 from sqlalchemy.exc import NoInspectionAvailable
-from sqlalchemy.orm import Mapper
+from sqlalchemy.orm import Mapper, object_mapper
 
 from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownField
-from abreast.sql.values import check_id, from_json, to_json
+from abreast.model.entity import Entity
+from abreast.sql.paths import WorkspacePath
+from abreast.sql.values import check_id, from_json, stored_to_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sqlalchemy import Row as SqlRow
 
-    from abreast.model.entity import Entity
-
-
-@dataclass(frozen=True)
-class Hop:
-    """One step from a row towards its workspace: a foreign key column and the column it points to."""
-
-    column: Column[Any]
-    target: Column[Any]
+_DIGITS = 25
 
 
-class EntityTable:
+class EntityTable(WorkspacePath):
     """
     An entity together with the table it stands for.
 
@@ -51,22 +49,22 @@ class EntityTable:
         self.entity = entity
         self.name = check_id("Entity name", entity.name)
         self.mapper, self.table, self.fields = _columns(entity)
-        self.hops, self.workspace_column = self._path()
-        self._targets = [hop.target.table.alias(f"hop{place}") for place, hop in enumerate(self.hops)]
+        super().__init__(self.name, self.table, self.fields, entity.workspace)
         self.key = entity.key or self._primary_key()
         self.version_field = self._version_field()
         self._check_named()
         self.names = {column: name for name, column in self.fields.items()}
 
     @property
-    def columns(self) -> list[Column[Any]]:
-        """The columns in the order of `fields`."""
-        return list(self.fields.values())
-
-    @property
     def own_workspace_field(self) -> str | None:
         """Name of the field that holds the workspace id, where the row itself has it."""
         return None if self.hops else self.names[self.workspace_column]
+
+    @property
+    def key_is_primary(self) -> bool:
+        """Whether the key tells a row from those of all workspaces."""
+        primary = [self.names[column] for column in self.table.primary_key if column in self.names]
+        return bool(primary) and set(primary) <= set(self.key)
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -81,7 +79,7 @@ class EntityTable:
             UnknownField: The table has no such field.
         """
         if field not in self.fields:
-            raise UnknownField(self.name, field, sorted(self.fields))
+            raise UnknownField(self.name, field, sorted(set(self.fields) - self.secrets))
         return self.fields[field]
 
     def key_values(self, key: object) -> dict[str, Any]:
@@ -89,9 +87,12 @@ class EntityTable:
         Read a row's key as the caller gives it: a value, a tuple or a mapping by field name, or an entity id.
 
         Raises:
-            InvalidInput: It has other parts than the entity's key.
+            InvalidInput: It has other parts than the entity's key, or one of them is None.
         """
         parts = self._key_parts(key)
+        for field, part in zip(self.key, parts, strict=True):
+            if part is None:
+                raise InvalidInput(f"{self.name}.{field}", "is missing", "pass the key of a row")
         return {
             field: from_json(f"{self.name}.{field}", part, self.fields[field].type)
             for field, part in zip(self.key, parts, strict=True)
@@ -110,64 +111,32 @@ class EntityTable:
         """Build the condition that finds one row."""
         return [self.fields[field] == value for field, value in key.items()]
 
-    def in_workspace(self, workspace_id: str) -> ColumnElement[bool]:
-        """Build the condition that a row belongs to a workspace."""
-        columns = [*(hop.column for hop in self.hops), self.workspace_column]
-        condition: ColumnElement[bool] = self._last_table().c[columns[-1].key] == self.native_workspace(workspace_id)
-        for position in range(len(self.hops) - 1, -1, -1):
-            target = self._target(position)
-            source = columns[position] if position == 0 else self._target(position - 1).c[columns[position].key]
-            condition = source.in_(select(target.c[self.hops[position].target.key]).where(condition))
-        return condition
-
-    def native_workspace(self, workspace_id: str) -> Any:
-        """
-        Turn a workspace id into what the product's column holds, a number or UUID for example.
-
-        Raises:
-            InvalidInput: It cannot be one.
-        """
-        kind = self.workspace_column.type
-        number = isinstance(kind, Integer) and workspace_id.isdecimal()
-        return from_json("workspace_id", int(workspace_id) if number else workspace_id, kind)
-
-    def workspace_text(self, value: Any) -> str:
-        """Write what the product's column holds as a workspace id."""
-        return str(to_json("workspace_id", value, self.workspace_column.type))
-
-    def workspace_by_parent(self, value: Any) -> Select[Any]:
-        """Select the workspace that a first foreign key of this value leads to."""
-        reached: ColumnElement[Any] = literal(value, self.hops[0].column.type)
-        conditions: list[ColumnElement[bool]] = []
-        for position, hop in enumerate(self.hops):
-            target = self._target(position)
-            conditions.append(target.c[hop.target.key] == reached)
-            last = position + 1 == len(self.hops)
-            reached = target.c[self.workspace_column.key if last else self.hops[position + 1].column.key]
-        return select(reached).where(*conditions)
-
-    def _target(self, position: int) -> FromClause:
-        """Give a hop's table under an alias of its own, as a path may pass one table twice."""
-        return self._targets[position]
-
-    def _last_table(self) -> FromClause:
-        return self._targets[-1] if self._targets else self.table
-
-    def row_values(self, row: SqlRow[Any]) -> dict[str, Any]:
-        """Give a selected row's native values by field name."""
-        return dict(zip(self.fields, row, strict=False))
+    def readable(self, extra: Iterable[str] = ()) -> dict[str, Column[Any]]:
+        """Name what is read of a row: what is exposed and what finds it; hidden fields only where `extra` says so."""
+        own = self.own_workspace_field or self.names[self.hops[0].column]
+        version = () if self.version_field is None else (self.version_field,)
+        return {
+            name: self.fields[name] for name in dict.fromkeys((*self.key, own, *version, *self.entity.expose, *extra))
+        }
 
     def json_value(self, field: str, value: Any) -> Any:
-        """Give a field's native value as JSON value."""
-        return to_json(f"{self.name}.{field}", value, self.fields[field].type)
+        """Give a field's stored value as JSON value; one that has none, as NaN, is written as text."""
+        return stored_to_json(f"{self.name}.{field}", value, self.fields[field].type)
 
     def exposed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Give those exposed fields of a row that are known, as JSON values in the order of `expose`."""
         return {field: self.json_value(field, values[field]) for field in self.entity.expose if field in values}
 
-    def instance_id(self, instance: object) -> str:
-        """Write the key of a mapped object as its entity id, without loading anything."""
-        return self.entity_id({field: instance.__dict__.get(field) for field in self.key})
+    def instance_id(self, instance: object) -> str | None:
+        """Write the key of a mapped object of this table as its entity id, without loading anything."""
+        mapper: Mapper[Any] = object_mapper(instance)
+        if self.table not in mapper.tables:
+            return None
+        attributes = {name: mapper.get_property_by_column(self.fields[name]).key for name in self.key}
+        try:
+            return self.entity_id({name: vars(instance).get(key) for name, key in attributes.items()})
+        except InvalidInput:
+            return None
 
     def native(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """
@@ -198,7 +167,7 @@ class EntityTable:
     def _single(self, part: Any) -> Any:
         """Read an entity id: of a number column it is the number as text."""
         number = isinstance(part, str) and isinstance(self.fields[self.key[0]].type, Integer)
-        return int(part) if number and part.removeprefix("-").isdecimal() else part
+        return int(part) if number and part.removeprefix("-").isdecimal() and len(part) < _DIGITS else part
 
     def _bad_key(self) -> InvalidInput:
         return InvalidInput(
@@ -225,45 +194,10 @@ class EntityTable:
             return next(name for name, column in self.fields.items() if column is declared)
         return "version" if "version" in self.fields else None
 
-    def _path(self) -> tuple[tuple[Hop, ...], Column[Any]]:
-        *steps, last = self.entity.workspace.split(".")
-        columns: Mapping[str, Column[Any]] = self.fields
-        hops: list[Hop] = []
-        for step in steps:
-            hop = self._hop(columns, step)
-            hops.append(hop)
-            columns = dict(hop.target.table.c.items())
-        return tuple(hops), self._path_column(columns, last)
-
-    def _hop(self, columns: Mapping[str, Column[Any]], step: str) -> Hop:
-        column = self._path_column(columns, step)
-        if len(column.foreign_keys) != 1:
-            raise InvalidEntity(
-                self.name,
-                f"workspace={self.entity.workspace!r}: {step!r} is no foreign key to one table",
-                "name a column with one ForeignKey, or the workspace column itself",
-            )
-        return Hop(column, next(iter(column.foreign_keys)).column)
-
-    def _path_column(self, columns: Mapping[str, Column[Any]], name: str) -> Column[Any]:
-        if name not in columns:
-            raise InvalidEntity(
-                self.name,
-                f"workspace={self.entity.workspace!r}: there is no column {name!r}",
-                'pass workspace="<column>" or a path of foreign keys like "move_id.workspace_id"',
-            )
-        return columns[name]
-
     def _check_named(self) -> None:
         entity = self.entity
         ordered = tuple(name.lstrip("-") for name in entity.order_by)
         version = (self.version_field,) if self.version_field else ()
-        if version and not isinstance(self.column(version[0]).type, Integer):
-            raise InvalidEntity(
-                self.name,
-                f"its version column {version[0]!r} is no integer",
-                "pass version=None: abreast keeps the versions",
-            )
         named = (*entity.expose, *entity.hidden, *entity.secret, *self.key, *version, *ordered)
         unknown = [name for name in (*named, *entity.labels, *entity.formats) if name not in self.fields]
         if unknown:
@@ -271,6 +205,12 @@ class EntityTable:
                 self.name,
                 f"its table has no field {unknown[0]!r}",
                 f"use one of: {', '.join(sorted(self.fields))}",
+            )
+        if version and not isinstance(self.column(version[0]).type, Integer):
+            raise InvalidEntity(
+                self.name,
+                f"its version column {version[0]!r} is no integer",
+                "pass version=None: abreast keeps the versions",
             )
 
 
@@ -301,14 +241,12 @@ class Catalog:
         Raises:
             UnknownEntity: It was not given to the log.
         """
+        if isinstance(entity, Entity):
+            entity = entity.name
         found = self.by_name.get(entity) if isinstance(entity, str) else self._by_source.get(id(entity))
         if found is None:
             raise UnknownEntity(entity if isinstance(entity, str) else _shown(entity), list(self.by_name))
         return found
-
-    def of_instance(self, instance: object) -> EntityTable | None:
-        """Find the entity of a mapped object, or None."""
-        return self._by_source.get(id(type(instance)))
 
     def shown(self, entity_type: str, field: str) -> bool:
         """Say whether a change of a field makes a line: it is exposed, or hidden and so named."""
@@ -327,6 +265,12 @@ def _columns(entity: Entity) -> tuple[Mapper[Any] | None, Table, dict[str, Colum
     if not isinstance(mapper, Mapper) or not isinstance(cast("Any", mapper).local_table, Table):
         raise InvalidEntity(entity.name, "its source is neither a mapped class nor a Table", "pass one of these")
     mapped: Mapper[Any] = cast("Any", mapper)
+    if mapped.single:
+        raise InvalidEntity(
+            entity.name,
+            "its class shares a table with others (single-table inheritance)",
+            "pass the base class or the Table, and where= for the kind of row",
+        )
     table: Any = mapped.local_table
     fields = {
         attribute.key: attribute.columns[0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
 from sqlalchemy import BigInteger, Column, Index, MetaData, Table
 
+from abreast.errors import InvalidInput
 from abreast.sql.columns import Blob, JsonText, KeyText, Micros, unique_once_set
 
 DEFAULT_PREFIX = "abreast_"
@@ -47,7 +49,14 @@ class Tables:
 
 @cache
 def define_tables(prefix: str = DEFAULT_PREFIX) -> Tables:
-    """Define the tables under a prefix."""
+    """
+    Define the tables under a prefix.
+
+    Raises:
+        InvalidInput: It is no beginning of a table's name.
+    """
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,29}", prefix):
+        raise InvalidInput("prefix", "is no beginning of a table's name", "use up to 30 letters, digits and _")
     metadata = MetaData()
     return Tables(
         metadata=metadata,

@@ -6,7 +6,7 @@ import json
 import math
 from base64 import b64encode
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sqlalchemy.types import TypeEngine
 
 _FIRST_PRINTABLE = " "
+_MOST_DIGITS = 2_000
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 def check_id(name: str, value: object, *, empty: bool = False) -> str:
@@ -39,10 +41,9 @@ def check_id(name: str, value: object, *, empty: bool = False) -> str:
         raise InvalidInput(name, "is empty", "pass an id of 1 to 255 bytes")
     if any(character < _FIRST_PRINTABLE for character in value):
         raise InvalidInput(name, "holds a control character (NUL to U+001F)", "use an id without it")
-    try:
-        length = len(value.encode())
-    except UnicodeEncodeError:
-        raise InvalidInput(name, "holds a lone surrogate", "use an id that is valid Unicode") from None
+    length = _utf8_length(value)
+    if length is None:
+        raise InvalidInput(name, "holds a lone surrogate", "use an id that is valid Unicode")
     if length > KEY_BYTES:
         raise InvalidInput(name, f"is {length} bytes long", f"use an id of at most {KEY_BYTES} bytes")
     return value
@@ -53,15 +54,19 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
     Turn a database value into its JSON value.
 
     Dates, times, UUIDs and Decimals become strings, an Enum its name. A point in time of a column with a time
-    zone is written in UTC, whatever zone the session has.
+    zone is written in UTC, whatever zone the session has; a number of a column without a scale has no padding.
 
     Raises:
         InvalidInput: The value has no JSON form (NaN, an unknown type) or text that no database keeps (NUL).
     """
     if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, Enum) and isinstance(column_type, EnumType):
+        return value.name
     if isinstance(value, datetime) and isinstance(column_type, DateTime) and column_type.timezone:
         return _in_utc(value).isoformat()
+    if isinstance(value, Decimal) and isinstance(column_type, Numeric) and column_type.scale is None:
+        return _without_padding(_decimal(name, value))
     for kind, convert in _CONVERSIONS:
         if isinstance(value, kind):
             return convert(name, value)
@@ -70,6 +75,15 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
         f"holds a {type(value).__name__}, which does not fit JSON",
         "store a JSON value, or do not expose the field",
     )
+
+
+def stored_to_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
+    """Turn what a column holds into a JSON value; what has none, put there past the log, is written as text."""
+    try:
+        return to_json(name, value, column_type)
+    except InvalidInput:
+        told = not isinstance(value, (dict, list, tuple, str)) and "__str__" in vars(type(value))
+        return str(value) if told else f"({type(value).__name__} that does not fit JSON)"
 
 
 def canonical(value: Any) -> str:
@@ -93,7 +107,9 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     """
     if value is None:
         return None
-    impl = column_type.impl_instance if isinstance(column_type, TypeDecorator) else column_type
+    if isinstance(value, Enum) and isinstance(value, (str, int)) and not isinstance(column_type, EnumType):
+        value = value.value
+    impl = _implementation(value, column_type)
     if isinstance(value, str):
         _text(name, value)
     if isinstance(value, float):
@@ -104,17 +120,28 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     return value
 
 
+def _implementation(value: Any, column_type: TypeEngine[Any]) -> Any:
+    """Give the type that reads a value; None for a value of a decorator's own kind, which only that one can read."""
+    # SQLAlchemy's Interval is a decorator of DateTime, but to whoever uses it no DateTime.
+    if not isinstance(column_type, TypeDecorator) or isinstance(column_type, Interval):
+        return column_type
+    return column_type.impl_instance if isinstance(value, (str, int, float, list, dict)) else None
+
+
 def _read(name: str, read: Callable[[Any, Any], Any], value: Any, impl: Any) -> Any:
+    problem = f"a {type(value).__name__} was given that is no {_type_name(impl)}"
+    article = "an" if _type_name(impl)[0] in "aeiou" else "a"
+    way_out = f"pass {article} {_type_name(impl)}"
     try:
         return read(value, impl)
     except InvalidInput as error:
-        raise InvalidInput(name, error.problem, "pass a JSON value") from None
-    except (ValueError, TypeError, InvalidOperation, KeyError):
-        raise InvalidInput(
-            name,
-            f"a {type(value).__name__} was given that is no {_type_name(impl)}",
-            f"pass a {_type_name(impl)}",
-        ) from None
+        problem, way_out = error.problem, error.way_out
+    except RecursionError:
+        problem = "is nested too deeply"
+    except (ValueError, TypeError, AttributeError, ArithmeticError, KeyError):
+        pass
+    # Raised out here, where it is not chained to the error above, whose text can hold the value.
+    raise InvalidInput(name, problem, way_out)
 
 
 def _type_name(impl: Any) -> str:
@@ -124,11 +151,17 @@ def _type_name(impl: Any) -> str:
 def _text(name: str, value: str) -> str:
     if "\0" in value:
         raise InvalidInput(name, "holds a NUL character, which PostgreSQL cannot store", "remove it")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput(name, "holds a lone surrogate", "pass valid Unicode text") from None
+    if _utf8_length(value) is None:
+        raise InvalidInput(name, "holds a lone surrogate", "pass valid Unicode text")
     return value
+
+
+def _utf8_length(value: str) -> int | None:
+    """Count a text's bytes in UTF-8; None where it has none. The codec's own error would hold the text."""
+    try:
+        return len(value.encode())
+    except UnicodeEncodeError:
+        return None
 
 
 def _finite(name: str, value: float) -> float:
@@ -143,6 +176,11 @@ def _key(name: str, key: Any) -> str:
     return _text(name, key)
 
 
+def _enum(name: str, value: Enum) -> Any:
+    """Give the name, or the text or number of an enum that is one."""
+    return to_json(name, value.value) if isinstance(value, (str, int)) else value.name
+
+
 def _object(name: str, value: dict[Any, Any]) -> dict[str, Any]:
     return {_key(name, key): to_json(name, item) for key, item in value.items()}
 
@@ -150,11 +188,17 @@ def _object(name: str, value: dict[Any, Any]) -> dict[str, Any]:
 def _decimal(name: str, value: Decimal) -> str:
     if not value.is_finite():
         raise InvalidInput(name, "is not a finite number, which does not fit JSON", "store a number or None")
-    return format(value, "f")
+    # Written out it has as many digits as its exponent says.
+    return format(value, "f") if abs(value.adjusted()) <= _MOST_DIGITS else str(value)
+
+
+def _without_padding(number: str) -> str:
+    """Take off the zeros that databases add differently where a column has no scale."""
+    return number.rstrip("0").rstrip(".") if "." in number else number
 
 
 _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[str, Any], Any]], ...] = (
-    (Enum, lambda _name, value: value.name),
+    (Enum, _enum),
     (str, _text),
     (int, lambda _name, value: value),
     (float, _finite),
@@ -201,16 +245,27 @@ def _as_number(value: Any, impl: Any) -> Any:
     if isinstance(value, bool):
         raise TypeError
     if not impl.asdecimal:
-        return float(value)
+        return _finite("value", float(value))
     number = value if isinstance(value, Decimal) else Decimal(str(value))
-    if not number.is_finite():
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
         raise ValueError
-    return number if impl.scale is None else number.quantize(Decimal(1).scaleb(-impl.scale))
+    if impl.scale is None:
+        return number
+    with localcontext() as context:
+        # As databases do it: half away from zero, and with as many digits as there are.
+        context.prec, context.rounding = _MOST_DIGITS, ROUND_HALF_UP
+        rounded = number.quantize(Decimal(1).scaleb(-impl.scale))
+    if impl.precision is not None and rounded and rounded.adjusted() >= impl.precision - impl.scale:
+        problem = f"has more than {impl.precision - impl.scale} digits before the point, too many for this numeric"
+        raise InvalidInput("value", problem, "pass a smaller number")
+    return rounded
 
 
 def _as_integer(value: Any, _impl: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError
+    if not _SMALLEST <= value <= _LARGEST:
+        raise InvalidInput("value", "is an integer of more than 64 bits", "pass a smaller one")
     return value
 
 
@@ -232,6 +287,11 @@ def _as_json(value: Any, _impl: Any) -> Any:
     return to_json("value", value)
 
 
+def _as_uuid(value: Any, impl: Any) -> Any:
+    found = value if isinstance(value, UUID) else UUID(_instance(value, str))
+    return found if impl.as_uuid else str(found)
+
+
 def _as_bytes(value: Any, _impl: Any) -> bytes:
     return bytes(_instance(value, (bytes, bytearray, memoryview)))
 
@@ -248,7 +308,7 @@ _READERS: tuple[tuple[type[Any], Callable[[Any, Any], Any]], ...] = (
     (DateTime, _as_datetime),
     (Time, _as_time),
     (Interval, _as_interval),
-    (Uuid, lambda value, _impl: value if isinstance(value, UUID) else UUID(value)),
+    (Uuid, _as_uuid),
     (Float, _as_number),
     (Numeric, _as_number),
     (Boolean, _as_boolean),

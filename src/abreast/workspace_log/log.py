@@ -10,7 +10,7 @@ from abreast.model.cursor import Cursor
 from abreast.model.event import Actor
 from abreast.sql.mapping import Catalog
 from abreast.sql.values import check_id
-from abreast.workspace_log.steps import Steps, batch_request
+from abreast.workspace_log.steps import Steps, batch_request, check_revision, sound
 from abreast.workspace_log.write import AsyncWrite, Delivery, Origin, Write
 
 if TYPE_CHECKING:
@@ -137,10 +137,12 @@ class WorkspaceLog:
             WorkspaceNotFound: The workspace has neither a row nor a log.
             ThreadBoundElsewhere: The thread belongs to another workspace.
         """
+        self.number(workspace_id)
         return self.database.run(self.steps.open_thread, batch_request(workspace_id, thread_id, scope))
 
     async def aopen_thread(self, workspace_id: str, thread_id: str, *, scope: str = "") -> Cursor:
         """Async twin of `open_thread`."""
+        await self.anumber(workspace_id)
         return await self.database.arun(self.steps.open_thread, batch_request(workspace_id, thread_id, scope))
 
     def read_batch(  # noqa: PLR0913 - each bound has a name of its own
@@ -246,11 +248,19 @@ class WorkspaceLog:
 
     def snapshot(self, workspace_id: str, *, viewer: object = None) -> Snapshot:
         """Read the current rows and HEAD of one moment; no thread is involved."""
-        return self.database.read(self.steps.read_snapshot, check_id("workspace_id", workspace_id), viewer)
+        return self.database.read_or_prepare(
+            self.steps.read_snapshot,
+            self.steps.number_for_snapshot,
+            (check_id("workspace_id", workspace_id), viewer),
+        )
 
     async def asnapshot(self, workspace_id: str, *, viewer: object = None) -> Snapshot:
         """Async twin of `snapshot`."""
-        return await self.database.aread(self.steps.read_snapshot, check_id("workspace_id", workspace_id), viewer)
+        return await self.database.aread_or_prepare(
+            self.steps.read_snapshot,
+            self.steps.number_for_snapshot,
+            (check_id("workspace_id", workspace_id), viewer),
+        )
 
     def number(self, workspace_id: str) -> None:
         """Give waiting events their revisions now; every reader does so by itself."""
@@ -281,8 +291,9 @@ class WorkspaceLog:
         Raises:
             UnknownEntity: The log was not given this entity.
         """
-        return self.database.read(
+        return self.database.read_or_prepare(
             self.steps.list_changes,
+            self.steps.number_for_changes,
             self.steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
         )
 
@@ -296,8 +307,9 @@ class WorkspaceLog:
         key: object = None,
     ) -> list[Event]:
         """Async twin of `changes`."""
-        return await self.database.aread(
+        return await self.database.aread_or_prepare(
             self.steps.list_changes,
+            self.steps.number_for_changes,
             self.steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
         )
 
@@ -307,12 +319,17 @@ class WorkspaceLog:
 
         Threads whose cursor is below it are told that older changes are no longer listed. The newest event
         always stays.
+
+        Raises:
+            WorkspaceNotFound: The workspace has neither a row nor a log.
         """
-        return self.database.run(self.steps.forget_before, check_id("workspace_id", workspace_id), revision)
+        place, floor = check_id("workspace_id", workspace_id), check_revision("revision", revision)
+        return self.database.run(self.steps.forget_before, place, floor)
 
     async def aforget_before(self, workspace_id: str, revision: int) -> int:
         """Async twin of `forget_before`."""
-        return await self.database.arun(self.steps.forget_before, check_id("workspace_id", workspace_id), revision)
+        place, floor = check_id("workspace_id", workspace_id), check_revision("revision", revision)
+        return await self.database.arun(self.steps.forget_before, place, floor)
 
     def renew_epoch(self, workspace_id: str) -> None:
         """
@@ -336,15 +353,11 @@ class WorkspaceLog:
         Raises:
             UnknownEntity: The log was not given this entity.
         """
-        return self.database.run(
-            self.steps.erase, self.steps.filter(workspace_id, after=0, limit=1, entity=entity, key=key)
-        )
+        return self.database.run(self.steps.erase, self.steps.row(workspace_id, entity, key))
 
     async def aerase(self, workspace_id: str, entity: object, key: object) -> int:
         """Async twin of `erase`."""
-        return await self.database.arun(
-            self.steps.erase, self.steps.filter(workspace_id, after=0, limit=1, entity=entity, key=key)
-        )
+        return await self.database.arun(self.steps.erase, self.steps.row(workspace_id, entity, key))
 
     def _delivery(self, number: Numbering, within: Transaction) -> Delivery:
         if number not in ("now", "later"):
@@ -391,5 +404,5 @@ def _cursor(delivered: Batch | Cursor) -> Cursor:
     if isinstance(delivered, Batch):
         return delivered.cursor_after
     if isinstance(delivered, Cursor):
-        return delivered
+        return sound(delivered)
     raise InvalidInput("delivered", "is neither a Batch nor a Cursor", "pass what read_batch() returned")

@@ -11,6 +11,7 @@ import uuid_utils
 
 from abreast.errors import InvalidInput
 from abreast.model.batch import BatchRequest
+from abreast.model.cursor import Cursor
 from abreast.operations import batches, changes, cursors, number, receipts, retention
 from abreast.operations.plan import WriteContext
 from abreast.sql.values import check_id
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from abreast.model.batch import Batch
-    from abreast.model.cursor import Cursor
     from abreast.model.entity import Snapshot
     from abreast.model.event import Event
     from abreast.sql.mapping import Catalog
     from abreast.sql.tables import Tables
 
 _MOST_CHANGES = 10_000
+_HIGHEST = 2**63 - 1
+_LARGEST_REVISION = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,13 @@ class Steps:
 
     def open_workspace(self, connection: Connection, workspace_id: str) -> None:
         """Begin a workspace's log unless it has begun."""
+        for entity in self.catalog.by_name.values():
+            entity.native_workspace(workspace_id)
         cursors.open_workspace(connection, self.tables, workspace_id, new_epoch=_new_epoch())
 
     def open_thread(self, connection: Connection, request: BatchRequest) -> Cursor:
-        """Bind a thread and set its cursor to HEAD, after numbering what waits."""
-        number.number_all(connection, self.tables, request.workspace_id, new_epoch=_new_epoch())
+        """Bind a thread and set its cursor to HEAD, after numbering a chunk of what waits."""
+        number.number(connection, self.tables, request.workspace_id, new_epoch=_new_epoch())
         batches.begin_workspace(connection, self.tables, self.catalog, request.workspace_id, new_epoch=_new_epoch())
         return cursors.open_thread(
             connection, self.tables, request.workspace_id, request.thread_id, request.scope, now=now()
@@ -87,16 +91,39 @@ class Steps:
         """Read a batch, or None where it has to be prepared."""
         return batches.read_batch(connection, self.tables, self.catalog, request, prepared=prepared)
 
-    def read_snapshot(self, connection: Connection, workspace_id: str, viewer: object) -> Snapshot:
-        """Read the current rows."""
+    def read_snapshot(
+        self,
+        connection: Connection,
+        prepared: bool,  # noqa: FBT001 - as above
+        wanted: tuple[str, object],
+    ) -> Snapshot | None:
+        """Read the current rows for a viewer, or None where events wait for their numbers."""
+        workspace_id, viewer = wanted
+        if not prepared and number.is_waiting(connection, self.tables, workspace_id):
+            return None
         return batches.read_snapshot(connection, self.tables, self.catalog, workspace_id, viewer)
+
+    def number_for_snapshot(self, connection: Connection, wanted: tuple[str, object]) -> bool:
+        """Number a chunk of what waits; says whether there is more."""
+        return self.number(connection, wanted[0])
 
     def number(self, connection: Connection, workspace_id: str) -> bool:
         """Number a chunk of what waits; says whether there is more."""
         return number.number(connection, self.tables, workspace_id, new_epoch=_new_epoch()).more
 
-    def list_changes(self, connection: Connection, wanted: Filter) -> list[Event]:
-        """Look changes up."""
+    def number_for_changes(self, connection: Connection, wanted: Filter) -> bool:
+        """Number a chunk of what waits; says whether there is more."""
+        return self.number(connection, wanted.workspace_id)
+
+    def list_changes(
+        self,
+        connection: Connection,
+        prepared: bool,  # noqa: FBT001 - as above
+        wanted: Filter,
+    ) -> list[Event] | None:
+        """Look changes up, or None where events wait for their numbers."""
+        if not prepared and number.is_waiting(connection, self.tables, wanted.workspace_id):
+            return None
         return changes.list_changes(
             connection,
             self.tables,
@@ -118,6 +145,7 @@ class Steps:
 
     def forget_before(self, connection: Connection, workspace_id: str, revision: int) -> int:
         """Shorten a log."""
+        batches.begin_workspace(connection, self.tables, self.catalog, workspace_id, new_epoch=_new_epoch())
         return retention.forget_before(connection, self.tables, workspace_id, revision, new_epoch=_new_epoch())
 
     def renew_epoch(self, connection: Connection, workspace_id: str) -> None:
@@ -139,14 +167,27 @@ class Steps:
             UnknownEntity: The log was not given this entity.
             InvalidInput: The limit is out of range, or a key comes without its entity.
         """
-        if not 1 <= limit <= _MOST_CHANGES:
-            raise InvalidInput("limit", f"is {limit}", f"pass 1 to {_MOST_CHANGES}")
+        if type(limit) is not int or not 1 <= limit <= _MOST_CHANGES:
+            raise InvalidInput("limit", f"is {limit!r}", f"pass 1 to {_MOST_CHANGES}")
         if entity is None and key is not None:
             raise InvalidInput("key", "comes without its entity", "pass entity= too")
         table = None if entity is None else self.catalog.find(entity)
         entity_id = None if table is None or key is None else table.entity_id(table.key_values(key))
         name = None if table is None else table.name
-        return Filter(check_id("workspace_id", workspace_id), after, limit, name, entity_id)
+        place = check_id("workspace_id", workspace_id)
+        return Filter(place, check_revision("after", after), limit, name, entity_id)
+
+    def row(self, workspace_id: str, entity: object, key: object) -> Filter:
+        """
+        Check which row is meant.
+
+        Raises:
+            UnknownEntity: The log was not given this entity.
+            InvalidInput: The key is none.
+        """
+        table = self.catalog.find(entity)
+        entity_id = table.entity_id(table.key_values(key))
+        return Filter(check_id("workspace_id", workspace_id), 0, 1, table.name, entity_id)
 
 
 def batch_request(
@@ -158,6 +199,10 @@ def batch_request(
     Raises:
         InvalidInput: An id cannot be stored, or a bound is below 1.
     """
+    if checkpoint_cursor is not None:
+        if not isinstance(checkpoint_cursor, Cursor):
+            raise InvalidInput("checkpoint_cursor", "is no Cursor", "read it with Cursor.from_json()")
+        sound(checkpoint_cursor)
     for name in ("limit", "max_bytes", "max_runs"):
         if type(bounds.get(name, 1)) is not int or bounds.get(name, 1) < 1:  # type: ignore[operator]
             raise InvalidInput(name, "is no whole number of at least 1", "pass 1 or more")
@@ -168,6 +213,35 @@ def batch_request(
         checkpoint_cursor,
         **bounds,  # type: ignore[arg-type]
     )
+
+
+def check_revision(name: str, value: object) -> int:
+    """
+    Give a revision back if there can be one like it.
+
+    Raises:
+        InvalidInput: It is no whole number from 0 on.
+    """
+    if type(value) is not int or not 0 <= value <= _LARGEST_REVISION:
+        raise InvalidInput(name, "is no whole number of at least 0", "pass a revision")
+    return value
+
+
+def sound(cursor: Cursor) -> Cursor:
+    """
+    Give a cursor back if it can be one.
+
+    Raises:
+        InvalidInput: One of its parts cannot.
+    """
+    Cursor.from_json(cursor.to_json())
+    if not 0 <= cursor.revision <= _HIGHEST:
+        raise InvalidInput("cursor.revision", "is out of range", "pass a cursor that read_batch() gave")
+    check_id("cursor.workspace_id", cursor.workspace_id)
+    check_id("cursor.thread_id", cursor.thread_id)
+    for name in ("scope", "epoch", "mark"):
+        check_id(f"cursor.{name}", getattr(cursor, name), empty=True)
+    return cursor
 
 
 def now() -> int:

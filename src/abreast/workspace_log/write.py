@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +16,7 @@ from abreast.operations import leases, number, plan, writes
 from abreast.sql.values import check_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Self
 
@@ -72,6 +73,7 @@ class _Block:
         self._delivery = delivery
         self._changes: list[Change] = []
         self._results: tuple[WriteResult, ...] | None = None
+        self._ended = False
 
     @property
     def results(self) -> tuple[WriteResult, ...]:
@@ -175,7 +177,10 @@ class _Block:
         workspace_id: str | None,
         to_workspace: str | None,
     ) -> None:
-        place = check_id("workspace_id", workspace_id or self._origin.workspace_id)
+        self._check_open()
+        if not isinstance(fields, Mapping):
+            raise InvalidInput("fields", "is no mapping", "pass values by field name")
+        place = self._origin.workspace_id if workspace_id is None else check_id("workspace_id", workspace_id)
         change = Change(
             operation=operation,
             workspace_id=place,
@@ -184,10 +189,14 @@ class _Block:
             fields=dict(fields),
             expected_version=expected_version,
             merge=merge,
-            to_workspace=check_id("to_workspace", to_workspace or place),
+            to_workspace=place if to_workspace is None else check_id("to_workspace", to_workspace),
         )
         plan.check(self._delivery.catalog, change)
         self._changes.append(change)
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise InvalidInput("write", "the block has ended", "begin another one with log.write()")
 
     def _request(self) -> WriteRequest:
         origin = self._origin
@@ -210,36 +219,44 @@ class _Block:
         revisions: dict[str, int] = {}
         if self._delivery.numbering == "now" and any(result.event_id for result in results):
             for workspace_id in request.workspaces:
-                revisions |= number.number_all(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
+                numbered = number.number(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
+                revisions |= numbered.revisions
         if self._origin.lease is not None:
             leases.check_fence(connection, context.tables, self._origin.lease)
-        numbered = (
-            replace(result, revision=revisions.get(result.event_id or "", result.revision)) for result in results
-        )
-        return tuple(numbered), context
+        known = (replace(result, revision=revisions.get(result.event_id or "", result.revision)) for result in results)
+        return tuple(known), context
 
     def _finish(self, sent: tuple[tuple[WriteResult, ...], WriteContext]) -> None:
         self._results, context = sent
         self._delivery.sent(context)
 
-    def _expire(self, session: Session) -> None:
-        """Let the session read what was written past its objects."""
-        written = {(result.entity_type, result.entity_id) for result in self.results if result.event_id}
+    def _refresh(self, session: Session) -> None:
+        """Let the session's objects show what was written past them; those of deleted rows are expired."""
+        by_name = self._delivery.catalog.by_name
+        written = {
+            (result.entity_type, result.entity_id): result.operation for result in self.results if result.event_id
+        }
+        entities = [by_name[name] for name in {name for name, _ in written}]
         for instance in list(session.identity_map.values()):
-            entity = self._delivery.catalog.of_instance(instance)
-            if entity is not None and (entity.name, entity.instance_id(instance)) in written:
-                session.expire(instance)
+            for entity in entities:
+                operation = written.get((entity.name, entity.instance_id(instance) or ""))
+                if operation is not None:
+                    session.expire(instance)
+                    if operation != "delete":
+                        session.refresh(instance)
 
 
 class Write(_Block):
     """Changes that take effect together when the `with` block ends, or not at all."""
 
     def __enter__(self) -> Self:
+        self._check_open()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._ended = True
         if kind is None:
             self._send()
 
@@ -253,18 +270,20 @@ class Write(_Block):
             raise InvalidInput("within", "is not a Connection or Session", "use awrite() with async ones")
         self._results = database.within(within, self._record)
         if isinstance(within, Session):
-            self._expire(within)
+            self._refresh(within)
 
 
 class AsyncWrite(_Block):
     """Changes that take effect together when the `async with` block ends, or not at all."""
 
     async def __aenter__(self) -> Self:
+        self._check_open()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._ended = True
         if kind is None:
             await self._send()
 
@@ -278,4 +297,4 @@ class AsyncWrite(_Block):
             raise InvalidInput("within", "is not an AsyncConnection or AsyncSession", "use write() with sync ones")
         self._results = await database.awithin(within, self._record)
         if isinstance(within, AsyncSession):
-            self._expire(within.sync_session)
+            await within.run_sync(self._refresh)

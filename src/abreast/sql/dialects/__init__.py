@@ -65,6 +65,10 @@ class Dialect(Protocol):
         """Say whether the database was away, locked or gone in mid-statement."""
         ...
 
+    def is_locked(self, error: DBAPIError) -> bool:
+        """Say whether somebody else's transaction held a row or the file for too long."""
+        ...
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name the error's class or SQLSTATE, and the constraint, without any text that can hold values."""
         ...

@@ -82,6 +82,10 @@ class MysqlDialect:
         """Say whether the server was away or a row stayed locked."""
         return self.is_transient(error) or _code(error) == _LOCK_TIMEOUT
 
+    def is_locked(self, error: DBAPIError) -> bool:
+        """Say whether a lock was waited for in vain."""
+        return _code(error) == _LOCK_TIMEOUT
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name class, number and constraint; the rest of the server's text can hold values."""
         code, name = _code(error), type(error.orig).__name__

@@ -105,6 +105,10 @@ class OracleDialect:
         """Say whether the server was away or something stayed locked."""
         return self.is_transient(error) or _code(error) in (_BUSY, _WAITED, _MIGRATING)
 
+    def is_locked(self, error: DBAPIError) -> bool:
+        """Say whether a lock was waited for in vain."""
+        return _code(error) in (_BUSY, _WAITED)
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name class, number and constraint; newer servers put column values into the rest of the text."""
         code, name = _code(error), type(error.orig).__name__

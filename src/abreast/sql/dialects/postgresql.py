@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.dml import Insert
 
 _SERIALIZATION_FAILURE, _DEADLOCK, _UNIQUE_VIOLATION, _LOCK_TIMEOUT = "40001", "40P01", "23505", "55P03"
+_READ_ONLY = "25006"
 _AWAY_CLASSES = ("08", "53", "57P")
 
 
@@ -64,7 +65,11 @@ class PostgresqlDialect:
 
     def is_unavailable(self, error: DBAPIError) -> bool:
         """Say whether the server was away or a row stayed locked."""
-        return self.is_transient(error) or _sqlstate(error) == _LOCK_TIMEOUT
+        return self.is_transient(error) or _sqlstate(error) in (_LOCK_TIMEOUT, _READ_ONLY)
+
+    def is_locked(self, error: DBAPIError) -> bool:
+        """Say whether the wait for a lock ran into `lock_timeout`."""
+        return _sqlstate(error) == _LOCK_TIMEOUT
 
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name SQLSTATE and constraint; the server's DETAIL would hold values."""
@@ -72,6 +77,11 @@ class PostgresqlDialect:
         constraint = constraint or getattr(error.orig, "constraint_name", None)
         name = type(error.orig).__name__
         state = _sqlstate(error)
+        if state is None and _is_away(error):
+            # The connection's own words: it speaks of hosts and users, not of rows.
+            name = f"{name}: {str(error.orig).partition(chr(10))[0]}"
+        if state == _READ_ONLY:
+            name = "a read-only server cannot number or open: connect to the primary"
         return f"{name} {state}" if state else name, constraint
 
     def begin_snapshot(self, connection: Connection) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, event, literal_column
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
-_BUSY, _LOCKED, _IOERR, _CANTOPEN = 5, 6, 10, 14
+_BUSY, _LOCKED, _READONLY, _IOERR, _FULL, _CANTOPEN = 5, 6, 8, 10, 13, 14
+_UNAVAILABLE = frozenset({_BUSY, _LOCKED, _READONLY, _IOERR, _FULL, _CANTOPEN})
+_BUSY_RECOVERY, _BUSY_SNAPSHOT = 261, 517
 _PRIMARY_CODE = 0xFF
 _DEFAULT_BUSY_SECONDS = 10.0
 
@@ -31,7 +35,7 @@ class SqliteDialect:
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both drivers; an in-memory database is refused: sync and async would see two databases."""
-        if url.database in (None, "", ":memory:") or "mode=memory" in str(url.query):
+        if url.database in (None, "", ":memory:") or "memory" in (url.query.get("mode"), *_parts(str(url.database))):
             raise InvalidDatabase(
                 url.render_as_string(),
                 "is in memory, where sync and async calls would see two databases",
@@ -40,7 +44,14 @@ class SqliteDialect:
         return url.set(drivername="sqlite+pysqlite"), url.set(drivername="sqlite+aiosqlite")
 
     def prepare(self, engine: Engine, *, lock_timeout: float | None) -> None:
-        """Begin transactions ourselves: sqlite3 sends no BEGIN before a SELECT, so reads would be torn."""
+        """
+        Begin transactions ourselves: sqlite3 sends no BEGIN before a SELECT, so reads would be torn.
+
+        aiosqlite logs each statement with its values at DEBUG. It is told not to, unless the application has set
+        the level of that logger itself.
+        """
+        if logging.getLogger("aiosqlite").level == logging.NOTSET:
+            logging.getLogger("aiosqlite").setLevel(logging.INFO)
         seconds = _DEFAULT_BUSY_SECONDS if lock_timeout is None else lock_timeout
 
         @event.listens_for(engine, "connect")
@@ -74,16 +85,22 @@ class SqliteDialect:
         return isinstance(error, IntegrityError) and "UNIQUE" in str(error.orig)
 
     def is_transient(self, error: DBAPIError) -> bool:
-        """Say whether another writer held the file longer than the busy time-out."""
-        return _code(error) in (_BUSY, _LOCKED)
+        """Say whether SQLite gave up without waiting; a file still locked after the busy time-out is not retried."""
+        return _extended_code(error) in (_BUSY_RECOVERY, _BUSY_SNAPSHOT) or _code(error) == _LOCKED
 
     def is_unavailable(self, error: DBAPIError) -> bool:
-        """Say whether the file cannot be opened or read."""
-        return _code(error) in (_BUSY, _LOCKED, _IOERR, _CANTOPEN)
+        """Say whether the file stayed locked, or cannot be opened, read or written."""
+        return _code(error) in _UNAVAILABLE
+
+    def is_locked(self, error: DBAPIError) -> bool:
+        """Say whether another writer held the file longer than the busy time-out."""
+        return _code(error) in (_BUSY, _LOCKED)
 
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name the error; SQLite names columns, not constraints, in its text, which holds no values."""
         name = getattr(error.orig, "sqlite_errorname", None) or type(error.orig).__name__
+        if self.is_unavailable(error):
+            name = f"{name}: {error.orig}"
         columns = str(error.orig).rpartition(": ")[2] if isinstance(error, IntegrityError) else ""
         return str(name), columns if "." in columns else None
 
@@ -94,9 +111,19 @@ class SqliteDialect:
         """Nothing: BEGIN IMMEDIATE is the lock."""
 
 
+def _parts(name: str) -> list[str]:
+    """Split a `file:` URI, which may say by itself that it is in memory."""
+    return re.split(r"[:?&=]", name) if name.startswith("file:") else []
+
+
 def _code(error: DBAPIError) -> int | None:
+    code = _extended_code(error)
+    return None if code is None else code & _PRIMARY_CODE
+
+
+def _extended_code(error: DBAPIError) -> int | None:
     code = getattr(error.orig, "sqlite_errorcode", None)
-    return None if code is None else int(code) & _PRIMARY_CODE
+    return None if code is None else int(code)
 
 
 DIALECT = SqliteDialect()

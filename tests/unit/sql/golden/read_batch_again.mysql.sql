@@ -17,7 +17,7 @@ FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision > %s AND abreast_workspace_event.revision <= %s ORDER BY abreast_workspace_event.revision
  LIMIT %s;
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.workspace_id = %s ORDER BY move.move_in_date DESC, move.id
  LIMIT %s;

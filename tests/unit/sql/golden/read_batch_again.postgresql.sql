@@ -15,7 +15,7 @@ FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.revision > %(revision_1)s::BIGINT AND abreast_workspace_event.revision <= %(revision_2)s::BIGINT ORDER BY abreast_workspace_event.revision
  LIMIT %(param_1)s::INTEGER;
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.workspace_id = %(workspace_id_1)s::VARCHAR ORDER BY move.move_in_date DESC, move.id
  LIMIT %(param_1)s::INTEGER;

@@ -59,7 +59,7 @@ WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revi
 FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = %s AND abreast_thread_cursor.scope = %s
 WHERE abreast_workspace.workspace_id = %s;
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.workspace_id = %s ORDER BY move.move_in_date DESC, move.id
  LIMIT %s;

@@ -51,7 +51,7 @@ WHERE abreast_workspace_event.workspace_id = %(workspace_id_3)s::VARCHAR AND abr
 FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = %(thread_id_2)s::VARCHAR AND abreast_thread_cursor.scope = %(scope_1)s::VARCHAR
 WHERE abreast_workspace.workspace_id = %(workspace_id_4)s::VARCHAR;
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.workspace_id = %(workspace_id_1)s::VARCHAR ORDER BY move.move_in_date DESC, move.id
  LIMIT %(param_1)s::INTEGER;

@@ -51,7 +51,7 @@ WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revis
 FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = ? AND abreast_thread_cursor.scope = ?
 WHERE abreast_workspace.workspace_id = ?;
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.workspace_id = ? ORDER BY move.move_in_date DESC, move.id
  LIMIT ? OFFSET ?;

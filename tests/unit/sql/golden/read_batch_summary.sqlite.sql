@@ -37,7 +37,7 @@ SELECT count(*) AS count_1
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision > ? AND abreast_workspace_event.revision <= ?;
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.workspace_id = ? ORDER BY move.move_in_date DESC, move.id
  LIMIT ? OFFSET ?;

@@ -1,8 +1,13 @@
+SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision IS NULL
+ LIMIT ? OFFSET ?;
+
 SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, abreast_workspace_event.event_id
 FROM abreast_workspace LEFT OUTER JOIN abreast_workspace_event ON abreast_workspace_event.workspace_id = abreast_workspace.workspace_id AND abreast_workspace_event.revision = abreast_workspace.head
 WHERE abreast_workspace.workspace_id = ?;
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.workspace_id = ? ORDER BY move.move_in_date DESC, move.id
  LIMIT ? OFFSET ?;

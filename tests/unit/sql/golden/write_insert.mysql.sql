@@ -4,14 +4,9 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = %s;
 
-INSERT IGNORE INTO abreast_installation (name, secret) SELECT %s AS name, %s AS secret FROM DUAL
-WHERE NOT (EXISTS (SELECT 1
-FROM abreast_installation
-WHERE abreast_installation.name = %s));
-
-SELECT abreast_installation.secret
-FROM abreast_installation
-WHERE abreast_installation.name = %s;
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = %s AND abreast_entity_version.entity_type = %s AND abreast_entity_version.entity_id = %s FOR UPDATE;
 
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
@@ -20,7 +15,7 @@ WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.enti
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (%s, %s, %s, %s, %s);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.id = %s AND move.workspace_id = %s;
 

@@ -4,14 +4,9 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = :name_1;
 
-INSERT /*+ IGNORE_ROW_ON_DUPKEY_INDEX(abreast_installation (name)) */ INTO abreast_installation (name, secret) SELECT :param_1 AS name, :param_2 AS secret FROM DUAL
-WHERE NOT (EXISTS (SELECT 1
-FROM abreast_installation
-WHERE abreast_installation.name = :param_3));
-
-SELECT abreast_installation.secret
-FROM abreast_installation
-WHERE abreast_installation.name = :name_1;
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = :workspace_id_1 AND abreast_entity_version.entity_type = :entity_type_1 AND abreast_entity_version.entity_id = :entity_id_1 FOR UPDATE;
 
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
@@ -20,7 +15,7 @@ WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspa
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (:id, :workspace_id, :version, :move_in_date, :stage);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1;
 

@@ -2,11 +2,9 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = %(name_1)s::VARCHAR;
 
-INSERT INTO abreast_installation (name, secret) VALUES (%(name)s::VARCHAR, %(secret)s) ON CONFLICT (name) DO NOTHING;
-
-SELECT abreast_installation.secret
-FROM abreast_installation
-WHERE abreast_installation.name = %(name_1)s::VARCHAR;
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_entity_version.entity_type = %(entity_type_1)s::VARCHAR AND abreast_entity_version.entity_id = %(entity_id_1)s::VARCHAR FOR UPDATE;
 
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
@@ -15,7 +13,7 @@ WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abr
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (%(id)s::VARCHAR, %(workspace_id)s::VARCHAR, %(version)s::BIGINT, %(move_in_date)s::DATE, %(stage)s::VARCHAR);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR;
 

@@ -2,11 +2,9 @@ SELECT abreast_installation.secret
 FROM abreast_installation
 WHERE abreast_installation.name = ?;
 
-INSERT INTO abreast_installation (name, secret) VALUES (?, ?) ON CONFLICT (name) DO NOTHING;
-
-SELECT abreast_installation.secret
-FROM abreast_installation
-WHERE abreast_installation.name = ?;
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = ? AND abreast_entity_version.entity_type = ? AND abreast_entity_version.entity_id = ?;
 
 SELECT abreast_workspace_event.version
 FROM abreast_workspace_event
@@ -15,7 +13,7 @@ WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entit
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (?, ?, ?, ?, ?);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
 WHERE move.id = ? AND move.workspace_id = ?;
 

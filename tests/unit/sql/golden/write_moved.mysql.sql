@@ -2,7 +2,22 @@
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = %s AND move.workspace_id = %s FOR UPDATE;
+WHERE move.id = %s AND move.workspace_id = %s ORDER BY move.id FOR UPDATE;
+
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = %s AND abreast_entity_version.entity_type = %s AND abreast_entity_version.entity_id = %s FOR UPDATE;
+
+SELECT abreast_workspace_event.version
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.entity_type = %s AND abreast_workspace_event.entity_id = %s ORDER BY abreast_workspace_event.version DESC
+ LIMIT %s;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id = %s AND checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = %s) ORDER BY checklist_item.id FOR UPDATE;
 
 UPDATE move SET workspace_id=%s, version=%s WHERE move.id = %s AND move.workspace_id = %s AND move.version = %s;
 

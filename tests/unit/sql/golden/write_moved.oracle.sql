@@ -2,7 +2,22 @@
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 FOR UPDATE OF move.id;
+WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 ORDER BY move.id FOR UPDATE OF move.id;
+
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = :workspace_id_1 AND abreast_entity_version.entity_type = :entity_type_1 AND abreast_entity_version.entity_id = :entity_id_1 FOR UPDATE;
+
+SELECT abreast_workspace_event.version
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1 ORDER BY abreast_workspace_event.version DESC
+ FETCH FIRST 1 ROWS ONLY;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id = :move_id_1 AND checklist_item.move_id IN (SELECT hop0.id
+FROM move hop0
+WHERE hop0.workspace_id = :workspace_id_1) ORDER BY checklist_item.id FOR UPDATE OF checklist_item.id;
 
 UPDATE move SET workspace_id=:workspace_id, version=:version WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 AND move.version = :version_1;
 

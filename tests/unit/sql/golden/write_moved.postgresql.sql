@@ -1,6 +1,21 @@
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR FOR UPDATE OF move;
+WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR ORDER BY move.id FOR UPDATE OF move;
+
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_entity_version.entity_type = %(entity_type_1)s::VARCHAR AND abreast_entity_version.entity_id = %(entity_id_1)s::VARCHAR FOR UPDATE;
+
+SELECT abreast_workspace_event.version
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.entity_type = %(entity_type_1)s::VARCHAR AND abreast_workspace_event.entity_id = %(entity_id_1)s::VARCHAR ORDER BY abreast_workspace_event.version DESC
+ LIMIT %(param_1)s::INTEGER;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id = %(move_id_1)s::VARCHAR AND checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = %(workspace_id_1)s::VARCHAR) ORDER BY checklist_item.id FOR NO KEY UPDATE OF checklist_item;
 
 UPDATE move SET workspace_id=%(workspace_id)s::VARCHAR, version=%(version)s::BIGINT WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR AND move.version = %(version_1)s::BIGINT;
 

@@ -1,6 +1,21 @@
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = ? AND move.workspace_id = ?;
+WHERE move.id = ? AND move.workspace_id = ? ORDER BY move.id;
+
+SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = ? AND abreast_entity_version.entity_type = ? AND abreast_entity_version.entity_id = ?;
+
+SELECT abreast_workspace_event.version
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ? ORDER BY abreast_workspace_event.version DESC
+ LIMIT ? OFFSET ?;
+
+SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
+FROM checklist_item
+WHERE checklist_item.move_id = ? AND checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = ?) ORDER BY checklist_item.id;
 
 UPDATE move SET workspace_id=?, version=? WHERE move.id = ? AND move.workspace_id = ? AND move.version = ?;
 

@@ -1,10 +1,18 @@
 -- Compiled, not run on MySQL.
 
+SELECT hop0.workspace_id
+FROM move AS hop0
+WHERE hop0.id = (SELECT checklist_item.move_id
+FROM checklist_item
+WHERE checklist_item.id = %s AND checklist_item.move_id IN (SELECT hop0.id
+FROM move AS hop0
+WHERE hop0.workspace_id = %s)) LOCK IN SHARE MODE;
+
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
 WHERE checklist_item.id = %s AND checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %s) FOR UPDATE;
+WHERE hop0.workspace_id = %s) ORDER BY checklist_item.id FOR UPDATE;
 
 SELECT abreast_entity_version.version
 FROM abreast_entity_version

@@ -1,0 +1,1 @@
+"""The pages and docstrings say what the code does."""
