@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,20 @@ class Author(Protocol):
 
 
 class AbreastError(Exception):
-    """Root of every error abreast raises on purpose."""
+    """
+    Root of every error abreast raises on purpose.
+
+    Survives `pickle` and `copy` with its message and attributes, whatever its own arguments are: so it reaches
+    the caller of another process.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Restore message and attributes without calling `__init__`, whose arguments are others."""
+        return _made, (type(self), *self.args), self.__dict__.copy()
+
+
+def _made(kind: type[AbreastError], *args: object) -> AbreastError:
+    return kind.__new__(kind, *args)
 
 
 class InvalidInput(AbreastError, ValueError):

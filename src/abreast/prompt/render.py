@@ -44,6 +44,9 @@ def render(  # noqa: PLR0913 - what a block says depends on as many things
     full length, then rows are left out and counted by entity, the changed ones last, then changes are counted
     with the revisions they have. "It is now" tells the row as it is in `batch.current`.
 
+    Of an entity with `visible` only rows that can be seen now are spoken of, with the values they have now:
+    neither old values nor deletions are told.
+
     The headings are `CURRENT` and `CHANGES SINCE LAST SUCCESS`, in Korean `현재 상태` and
     `마지막 성공 이후 변경 사항`.
 
