@@ -167,10 +167,6 @@ def without_past(line: Line) -> Line | None:
     Whether the viewer was entitled to what the row held before, or to an earlier row of the same id, cannot be
     known any more. So no values are left, the row was added rather than replaced, and where it was deleted in
     the end nothing is told: what is there now is a later row.
-
-    Example:
-        >>> without_past(line).has_before
-        False
     """
     if line.kind in ("delete", "transient"):
         return None
