@@ -1,15 +1,18 @@
 """The `abreast` command as a person runs it: abreast's tables and the logs in them."""
 
+import json
 import os
 import sqlite3
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from sqlalchemy import BigInteger, Column, MetaData, String, Table, create_engine
+from sqlalchemy import BigInteger, Column, MetaData, String, Table, create_engine, make_url
 
-from abreast import Actor, Database, Entity, WorkspaceLog
+from abreast import Actor, Database, Entity, WorkspaceLog, __version__
+from abreast.cli.options import sync_url
 
 COMMAND = Path(sys.executable).with_name("abreast")
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("ABREAST_")}
@@ -48,6 +51,8 @@ def failure(done):
 
 def test_tables_are_planned_made_and_checked(empty_database_url):
     """The plan names what an upgrade will do; afterwards the check passes and nothing is left to do."""
+    if empty_database_url.startswith("sqlite"):
+        Path(make_url(empty_database_url).database).touch()
     assert abreast("db", "plan", "--database", empty_database_url).stdout == "0001_workspace_log\n"
     assert "abreast db upgrade" in failure(abreast("db", "check", "--database", empty_database_url))
     made = abreast("db", "upgrade", "--database", empty_database_url)
@@ -73,6 +78,90 @@ def test_a_prefix_makes_tables_of_its_own(tmp_path):
     assert abreast("db", "upgrade", "--database", url, "--prefix", "log_").returncode == 0
     assert abreast("db", "check", "--database", url, "--prefix", "log_").returncode == 0
     assert "'abreast_'" in failure(abreast("db", "check", "--database", url))
+    assert "URL --prefix other_`" in failure(abreast("db", "check", "--database", url, "--prefix", "other_"))
+    assert abreast("db", "check", "--database", url, "--prefix", "o-").stdout == ""
+
+
+@pytest.mark.parametrize("command", [("plan",), ("check",)], ids=" ".join)
+def test_a_file_that_is_not_there_is_not_made(command, tmp_path):
+    """A slip in the path is told; only an upgrade makes a file."""
+    path = tmp_path / "slip.db"
+    assert "the file is not there" in failure(abreast("db", *command, "--database", f"sqlite:///{path}"))
+    assert "the file is not there" in failure(abreast("log", "renew-epoch", "w1", "--database", f"sqlite:///{path}"))
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_the_url_of_an_async_application_is_taken(empty_database_url):
+    """A command takes the URL that the application has in its settings."""
+    driver = "sqlite+aiosqlite" if empty_database_url.startswith("sqlite") else "postgresql+asyncpg"
+    of_application = make_url(empty_database_url).set(drivername=driver).render_as_string(hide_password=False)
+    assert abreast("db", "upgrade", ABREAST_DATABASE=of_application).returncode == 0
+    assert abreast("db", "check", "--database", of_application).returncode == 0
+    assert abreast("db", "check", "--database", empty_database_url).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("postgresql+asyncpg://u:p%40@h/d", "postgresql+psycopg://u:p%40@h/d"),
+        ("postgresql+asyncpg://h/d?ssl=true", "postgresql+psycopg://h/d?sslmode=require"),
+        ("postgresql+asyncpg://h/d?ssl=verify-full", "postgresql+psycopg://h/d?sslmode=verify-full"),
+        (
+            "postgresql+asyncpg://h/d?prepared_statement_cache_size=0&application_name=a",
+            "postgresql+psycopg://h/d?application_name=a",
+        ),
+        ("postgresql+psycopg_async://h/d", "postgresql+psycopg://h/d"),
+        ("mysql+aiomysql://h/d", "mysql+pymysql://h/d"),
+        ("mariadb+aiomysql://h/d", "mariadb+pymysql://h/d"),
+        ("oracle+oracledb_async://h", "oracle+oracledb://h"),
+        ("postgresql+psycopg2://h/d", "postgresql+psycopg2://h/d"),
+        ("sqlite:///app.db", "sqlite:///app.db"),
+        (None, None),
+    ],
+)
+def test_a_sync_driver_stands_in_for_an_async_one(given, used):
+    """The rest of the URL stays, password and all; what only the async driver knows goes."""
+    assert used == sync_url(given)
+
+
+@pytest.mark.parametrize("command", [(COMMAND,), (sys.executable, "-m", "abreast")], ids=["command", "module"])
+def test_the_version_is_told(command):
+    """By the command and by the module."""
+    done = subprocess.run([*command, "--version"], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"abreast {__version__}\n", "")
+    assert __version__ == version("abreast")
+
+
+SCRIPT = ("db", "sql", "--dialect", "sqlite")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_a_full_disk_is_one_line():
+    """What cannot be written is an error, not a traceback."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([COMMAND, *SCRIPT], check=False, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert 1 == len(done.stderr.splitlines())
+
+
+@pytest.mark.parametrize("redirection", [">&-", "| true"])
+def test_an_output_that_is_closed_is_no_traceback(redirection):
+    """As where `head` has read enough."""
+    done = subprocess.run(f"{COMMAND} {' '.join(SCRIPT)} {redirection}", shell=True, check=False, capture_output=True)  # noqa: S602
+    assert done.stderr == b""
+
+
+def test_an_output_without_unicode_is_no_traceback():
+    """Korean on a terminal of ASCII is escaped, and JSON stays JSON."""
+    told = abreast("demo", "story", "--language", "ko", PYTHONIOENCODING="ascii")
+    assert (told.returncode, told.stderr) == (0, "")
+    as_json = abreast("demo", "story", "--language", "ko", "--json", PYTHONIOENCODING="ascii")
+    assert json.loads(as_json.stdout)[0]["title"]
+
+
+def test_help_is_plain():
+    """A flag is shown without a type."""
+    assert "<bool>" not in abreast("demo", "story", "--help").stdout
 
 
 @pytest.mark.parametrize("kind", ["postgresql", "sqlite", "mysql", "mariadb", "oracle"])

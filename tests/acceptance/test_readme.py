@@ -3,9 +3,12 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 README = Path(__file__).parents[2] / "README.md"
+DATABASES = README.parent / "docs" / "databases.md"
+OLDEST = ("alembic", "sqlalchemy")
 
 
 def python_blocks() -> list[str]:
@@ -31,10 +34,24 @@ def test_the_first_example_runs_in_an_empty_folder(tmp_path):
 
 
 def test_the_example_in_ones_own_transaction_runs(tmp_path):
-    """The second example records within a Session and is delivered after its commit."""
+    """The second example, pasted below the first, records within a Session and is delivered after its commit."""
     first, second = python_blocks()
     check = """
+engine.dispose()
 assert [line.after for line in log.read_batch("w1", "t1").lines] == ["2026-10-01"]
 """
-    engine = 'from sqlalchemy import create_engine\nengine = create_engine("sqlite:///app.db")\n'
-    run(f"{first}\n{engine}\n{second}\nengine.dispose()\n{check}", tmp_path)
+    assert run(f"{first}\n{second}\n{check}", tmp_path).endswith("\n2026-10-01\n")
+
+
+def test_requirements_are_those_of_the_package():
+    """Who reads what is needed is told the floors that pip will ask for."""
+    project = tomllib.loads((README.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    floors = dict(re.findall(r"(\w+)[^>\"]*>=([\d.]+)", "\n".join(project["dependencies"])))
+    floors["python"] = project["requires-python"].removeprefix(">=")
+    pages = {path: " ".join(path.read_text(encoding="utf-8").split()) for path in (README, DATABASES)}
+    for page in pages.values():
+        for name, spelled in (("python", "Python"), ("sqlalchemy", "SQLAlchemy"), ("alembic", "Alembic")):
+            assert f"{spelled} {floors[name]} or newer" in page
+    assert {f"{name}=={floors[name]}.0" if name == "alembic" else f"{name}=={floors[name]}" for name in OLDEST} == {
+        line for line in (README.parent / "requirements" / "oldest.txt").read_text().splitlines() if "==" in line
+    }

@@ -273,10 +273,7 @@ def two_workspaces(product_url, log, how, plant=False):
         items = [f"{workspace_id} {worker}" for worker in range(PROCESSES)]
         add_items(log, *items, workspace_id=workspace_id)
     barrier = children.barrier(PROCESSES)
-    calls = [
-        (write_in_two_workspaces, product_url, worker, how, 33, plant, barrier)
-        for worker in range(PROCESSES)
-    ]
+    calls = [(write_in_two_workspaces, product_url, worker, how, 33, plant, barrier) for worker in range(PROCESSES)]
     answers = children.results(*calls)
     return sum(done for done, _ in answers), sum((errors for _, errors in answers), Counter())
 

@@ -210,7 +210,7 @@ def prepared(application):
 
     prepare.finish = finish
     yield prepare
-    for name in list(names):
+    for name in names:
         finish(name, "ROLLBACK")
 
 

@@ -87,7 +87,7 @@ def refused(call: Any, *arguments: Any, **options: Any) -> str:
     """Name the error of a call; empty if it takes effect."""
     try:
         call(*arguments, **options)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+    except Exception as error:
         return type(error).__name__
     return ""
 

@@ -61,9 +61,7 @@ def history(sqlite_template, tmp_path_factory) -> History:
 def with_delivery(history, change):
     """Change one delivery of the first reader that succeeded and gave at least two events."""
     deliveries = list(history.readers[0])
-    place = next(
-        place for place, given in enumerate(deliveries) if given.confirmed and len(given.events) > 1
-    )
+    place = next(place for place, given in enumerate(deliveries) if given.confirmed and len(given.events) > 1)
     deliveries[place] = change(deliveries[place])
     return replace(history, readers=[deliveries, *history.readers[1:]])
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
@@ -296,6 +296,86 @@ def test_refused_answer_is_not_nominated(talk: Talk):
     assert talk.ask("no model") is False
     assert (1, 1) == (talk.cursor(), talk.state_cursor())
     assert talk.ask("answer") is True
+
+
+def routed(talk: Talk, *, last: Any = lambda _state: {}) -> dict[str, Any]:
+    """Build a graph that is led as the returned dict says: past the model, past the nomination, into a question."""
+    led: dict[str, Any] = {"start": "model", "checked": "nominate", "wait": False}
+    builder = StateGraph(State)
+    builder.add_node("model", talk.nodes.model(talk.model.runnable))
+    builder.add_node("approve", lambda _state: interrupt("may I?") and {} if led["wait"] else {})
+    builder.add_node("nominate", talk.nodes.nominate).add_edge("nominate", "last")
+    builder.add_node("last", last)
+    builder.add_conditional_edges(START, lambda _state: led["start"], ["model", "approve"])
+    builder.add_edge("model", "approve")
+    builder.add_conditional_edges("approve", lambda _state: led["checked"], ["nominate", END])
+    talk.graph = builder.compile(checkpointer=talk.saver)
+    return led
+
+
+@pytest.mark.parametrize("wait", [False, True])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_refused_answer_in_the_same_turn(talk: Talk, *, wait: bool, elsewhere: bool):
+    """A later run without a new message and without a model takes nothing over, also resumed or elsewhere."""
+    led = routed(talk)
+    talk.change(move_in_date="2026-09-30")
+    led.update(checked=END)
+    assert talk.ask() is False
+    if elsewhere:
+        talk.nodes = WorkspaceNodes(talk.client.log)
+        led = routed(talk)
+    led.update(start="approve", checked="nominate", wait=wait)
+    talk.run({"messages": []})
+    if wait:
+        talk.run(Command(resume="yes"))
+    assert talk.confirm() is False
+    assert 1 == talk.cursor()
+    led.update(start="model", wait=False)
+    assert talk.ask("answer") is True
+    assert "from 2026-09-28 to 2026-09-30" in talk.model.block()
+
+
+def test_regenerated_answer_is_refused(talk: Talk):
+    """What the first answer's run had nominated is not confirmed by the run of the second one, which is refused."""
+    led = routed(talk)
+    talk.change(move_in_date="2026-09-30")
+    talk.run({"messages": [HumanMessage("When?", id="same")]})
+    talk.change(move_in_date="2026-10-01")
+    led.update(checked=END)
+    talk.run({"messages": [HumanMessage("When?", id="same")]})
+    assert talk.confirm() is False
+    assert 1 == talk.cursor()
+
+
+def test_nomination_of_a_failed_run_in_the_same_turn(talk: Talk):
+    """A run that asks no model makes void what a run had nominated that failed afterwards."""
+    failing = [True]
+    led = routed(talk, last=lambda _state: 1 / 0 if failing else {})
+    talk.change(move_in_date="2026-09-30")
+    with pytest.raises(ZeroDivisionError):
+        talk.run({"messages": [("user", "fail")]})
+    failing.clear()
+    talk.run(None)
+    assert talk.confirm() is True
+    talk.change(move_in_date="2026-10-01")
+    led.update(checked=END)
+    assert talk.ask("refuse") is False
+    led.update(start="approve", checked="nominate")
+    talk.run({"messages": []})
+    assert (False, 2) == (talk.confirm(), talk.cursor())
+
+
+def test_deferred_nomination(talk: Talk):
+    """A nomination that waits for everything else is still the same run's, resumed too."""
+    builder = StateGraph(State)
+    builder.add_node("model", talk.nodes.model(talk.model.runnable)).add_edge(START, "model")
+    builder.add_node("approve", lambda _state: interrupt("may I?") and {}).add_edge("model", "approve")
+    builder.add_node("nominate", talk.nodes.nominate, defer=True).add_edge("approve", "nominate")
+    talk.graph = builder.compile(checkpointer=talk.saver)
+    talk.change(move_in_date="2026-09-30")
+    talk.run({"messages": [("user", "When?")]})
+    talk.run(Command(resume="yes"))
+    assert talk.confirm() is True
 
 
 def test_interrupt_and_resume(talk: Talk):

@@ -1,6 +1,7 @@
 """Folding joins any run of events into what a naive reading of them says."""
 
 import copy
+import json
 from collections.abc import Iterator
 from itertools import count, groupby
 
@@ -205,6 +206,8 @@ def expected_who(events):
         "actors": tuple(dict.fromkeys(event.actor for event in events)),
         "threads": tuple(dict.fromkeys(event.source_thread_id for event in events)),
         "mutations": tuple(dict.fromkeys(event.mutation_id for event in events)),
+        "more_actors": False,
+        "more_threads": False,
         "first_revision": min(event.revision for event in events),
         "last_revision": max(event.revision for event in events),
         "first_at": min(event.created_at for event in events),
@@ -275,6 +278,43 @@ def bounded(lines, limit, max_bytes):
     """Say whether lines are within their bounds, counted anew."""
     size = sum(value_bytes(value) for line in lines for value in (line.before, line.after, *line.values.values()))
     return len(lines) <= limit and size <= max_bytes
+
+
+def test_line_of_a_crowd_is_bounded():
+    """A field that everybody changes names the first ones, and its cost does not grow with the others."""
+    fold = Fold(NO_LIMIT, NO_LIMIT, shown)
+    for number in range(1, 5_001):
+        actor, thread = Actor.agent(f"a{number % 2_000}"), f"t{number % 3_000}"
+        change = {"date": f"v{number}"}
+        fold.add(
+            Event(
+                workspace_id="w1",
+                event_id=f"e{number}",
+                revision=number,
+                entity_type="move",
+                entity_id="m1",
+                version=number,
+                operation="update",
+                changed_fields=("date",),
+                before={"date": f"v{number - 1}"},
+                after=change,
+                actor=actor,
+                source_thread_id=thread,
+                run_id=None,
+                mutation_id=None,
+                created_at=number,
+            )
+        )
+    (line,) = fold.result()
+    assert ([f"a{number}" for number in range(1, 17)], True) == ([one.id for one in line.actors], line.more_actors)
+    assert (tuple(f"t{number}" for number in range(1, 17)), True) == (line.threads, line.more_threads)
+    assert (5_000, "v0", "v5000") == (line.count, line.before, line.after)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
+def test_bytes_are_those_of_json(value):
+    """A value counts as many bytes as its JSON has."""
+    assert min(len(json.dumps(value, ensure_ascii=False).encode()), VALUE_BYTES) == value_bytes(value)
 
 
 @given(st.text())

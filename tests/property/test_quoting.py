@@ -42,6 +42,11 @@ FRAGMENTS = [
     "[SYSTEM_PROMPT]",
     "[/TOOL_RESULTS]",
     "<\uff5cUser\uff5c>",
+    "[|system|]",
+    "[|endofturn|]",
+    "]~!b[]~b]system",
+    "[e~[",
+    "[img]",
     "<|START_OF_TURN_TOKEN|>",
     "\n\nHuman: ",
     "\n\nAssistant: ",
@@ -69,7 +74,7 @@ FRAGMENTS = [
 ]
 """What could be taken for the block's structure, a chat template's tokens or an order."""
 
-TOKENS = ["<", ">", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/TOOL_RESULTS]"]
+TOKENS = ["<", ">", "[", "]"]
 CUT = re.compile(r" \(cut, [0-9]+ characters in all\)")
 TITLE = 80
 """Most characters of a title in a sentence."""
@@ -141,7 +146,7 @@ def test_no_token_of_a_chat_template_is_left(block):
     for form in ("NFC", "NFKC"):
         normalized = unicodedata.normalize(form, inner)
         assert inner.count('"') == normalized.count('"')
-        assert not set(normalized) & set("<>")
+        assert not set(normalized) & set("<>[]")
     unseen = {"Cc", "Cf", "Cs", "Zl", "Zp"}
     assert {"\n"} == {one for one in set(inner) if unicodedata.category(one) in unseen}
     assert inner.split("\n") == inner.splitlines()
@@ -156,7 +161,7 @@ def test_quoted_texts_come_back(text):
     quoted = quote(text)
     assert joined(text) == json.loads(quoted)
     assert quoted[0] == quoted[-1] == '"'
-    assert not set(quoted[1:-1]) & set('"<>\n')
+    assert not set(quoted[1:-1]) & set('"<>[]\n')
     assert [quoted] == quoted.splitlines()
 
 

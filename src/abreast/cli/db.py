@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from abreast.cli.options import DatabaseOption, PrefixOption
-from abreast.database import Database
+from abreast.cli.options import DatabaseOption, PrefixOption, opened
 from abreast.sql import migrator
 from abreast.sql.tables import DEFAULT_PREFIX
 
-commands = typer.Typer(help="Create, upgrade and check abreast's own tables.", no_args_is_help=True)
+commands = typer.Typer(
+    help="Create, upgrade and check abreast's own tables.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 class Kind(StrEnum):
@@ -26,28 +27,28 @@ class Kind(StrEnum):
 @commands.command()
 def plan(database: DatabaseOption, prefix: PrefixOption = DEFAULT_PREFIX) -> None:
     """List the migrations that upgrade would run, one a line; nothing is changed."""
-    with Database.open(database, prefix=prefix) as opened:
-        for migration in opened.plan():
+    with opened(database, prefix) as target:
+        for migration in target.plan():
             print(migration)
 
 
 @commands.command()
 def upgrade(database: DatabaseOption, prefix: PrefixOption = DEFAULT_PREFIX) -> None:
     """Create the tables or bring them up to date; many processes may do so at once."""
-    with Database.open(database, prefix=prefix) as opened:
-        pending = opened.plan()
-        opened.upgrade()
+    with opened(database, prefix, create=True) as target:
+        pending = target.plan()
+        target.upgrade()
         for migration in pending:
             print(f"done: {migration}")
-        print(f"{opened.name}: up to date")
+        print(f"{target.name}: up to date")
 
 
 @commands.command()
 def check(database: DatabaseOption, prefix: PrefixOption = DEFAULT_PREFIX) -> None:
     """Fail unless the tables fit this version of abreast."""
-    with Database.open(database, prefix=prefix) as opened:
-        opened.check()
-        print(f"{opened.name}: up to date")
+    with opened(database, prefix) as target:
+        target.check()
+        print(f"{target.name}: up to date")
 
 
 @commands.command()

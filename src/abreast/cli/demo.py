@@ -1,15 +1,17 @@
 """`abreast demo`: the library at work, without a key and without a network."""
 
 import json
+import sys
 from enum import StrEnum
 from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
 
+from abreast.cli.options import sync_url
 from abreast.errors import AbreastError
 
-commands = typer.Typer(help="See the library at work.", no_args_is_help=True)
+commands = typer.Typer(help="See the library at work.", no_args_is_help=True, rich_markup_mode=None)
 
 
 class Language(StrEnum):
@@ -39,6 +41,7 @@ def story(
         str | None,
         typer.Option(
             metavar="URL",
+            callback=sync_url,
             help="Where the workspace is; a SQLite file that is removed afterwards when left out. Tables named "
             "demo_* are made there and stay.",
         ),
@@ -63,11 +66,16 @@ def story(
     steps = story.tell(words.LANGUAGES[language.value], url=database, model=_model(model), blind=without_block)
     if as_json:
         told = list(steps)
-        print(json.dumps([step.to_json() for step in told], ensure_ascii=False, indent=2))
+        told_as = [step.to_json() for step in told]
+        print(json.dumps(told_as, ensure_ascii=not _takes_unicode(sys.stdout.encoding), indent=2))
         held = all(step.holds for step in told)
     else:
         held = report.report(steps)
     raise typer.Exit(0 if held else 1)
+
+
+def _takes_unicode(encoding: str | None) -> bool:
+    return (encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
 
 
 def _model(name: str | None) -> Any:

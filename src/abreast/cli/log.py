@@ -4,12 +4,11 @@ from typing import Annotated
 
 import typer
 
-from abreast.cli.options import DatabaseOption, PrefixOption
-from abreast.database import Database
+from abreast.cli.options import DatabaseOption, PrefixOption, opened
 from abreast.sql.tables import DEFAULT_PREFIX
 from abreast.workspace_log import WorkspaceLog
 
-commands = typer.Typer(help="Look after the logs of workspaces.", no_args_is_help=True)
+commands = typer.Typer(help="Look after the logs of workspaces.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @commands.callback()
@@ -24,6 +23,6 @@ def renew_epoch(
     prefix: PrefixOption = DEFAULT_PREFIX,
 ) -> None:
     """Begin a new epoch after a restore from a backup: each thread is given the current rows anew."""
-    with Database.open(database, prefix=prefix) as opened:
-        WorkspaceLog(opened, entities=[]).renew_epoch(workspace)
+    with opened(database, prefix) as target:
+        WorkspaceLog(target, entities=[]).renew_epoch(workspace)
         print(f"{workspace}: a new epoch has begun")

@@ -43,7 +43,9 @@ class Attempts:
         if self.read:
             self.dialect.begin_snapshot(connection)
 
-    def after(self, error: DBAPIError | PoolTimeout | OSError) -> float | Exception:
+    def after(  # noqa: PLR0911 - an answer for each kind of error
+        self, error: DBAPIError | PoolTimeout | OSError
+    ) -> float | Exception:
         """
         Give the seconds to wait, or what the caller gets to see.
 

@@ -19,8 +19,9 @@ from sqlalchemy.orm import Session
 
 from abreast.database import migrating
 from abreast.database.attempts import Attempts, AttemptsAlone
+from abreast.database.callers import atomic
 from abreast.database.engines import Engines
-from abreast.errors import InvalidDatabase, InvalidInput
+from abreast.errors import InvalidDatabase
 from abreast.model.backoff import polling
 from abreast.sql.dialects import dialect_named
 from abreast.sql.tables import DEFAULT_PREFIX, Tables, define_tables
@@ -237,7 +238,7 @@ class Database:
         if isinstance(transaction, Session):
             transaction.flush()
             transaction = transaction.connection()
-        return self._on_checked(_atomic(transaction), step, *args, **kwargs)
+        return self._on_checked(atomic(transaction), step, *args, **kwargs)
 
     async def awithin(
         self,
@@ -253,7 +254,7 @@ class Database:
             transaction = await transaction.connection()
         if not self._checked:
             await asyncio.to_thread(migrating.load)
-        return await transaction.run_sync(lambda sync: self._on_checked(_atomic(sync), step, *args, **kwargs))
+        return await transaction.run_sync(lambda sync: self._on_checked(atomic(sync), step, *args, **kwargs))
 
     def unpooled(self) -> Database:
         """Give the same database with a new connection for each call, on which each statement commits by itself."""
@@ -395,16 +396,3 @@ def _given(result: T | None) -> T:
     if result is None:
         raise AssertionError("a prepared read gave nothing")
     return result
-
-
-def _atomic(connection: Connection) -> Connection:
-    """
-    Give a caller's connection back if it has transactions.
-
-    Raises:
-        InvalidInput: It commits each statement by itself.
-    """
-    level = str(connection.get_execution_options().get("isolation_level", ""))
-    if level == "AUTOCOMMIT" or getattr(connection.connection.dbapi_connection, "autocommit", False) is True:
-        raise InvalidInput("within", "is in AUTOCOMMIT mode, where row and event are not atomic", "begin a transaction")
-    return connection

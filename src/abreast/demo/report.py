@@ -10,9 +10,10 @@ from rich.text import Text
 from abreast.prompt.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from abreast.demo.steps import Check, Step
+    from abreast.demo.story import Telling
 
 _NARROWEST, _WIDEST = 100, 120
 _LIST, _BEGINNING = 5, 3
@@ -24,10 +25,13 @@ _HEADINGS: Final = frozenset(
 )
 
 
-def report(steps: Iterable[Step]) -> bool:
-    """Print steps as they come; says whether all checks held."""
+def report(steps: Telling) -> bool:
+    """Print what comes before the steps, then the steps as they come; says whether all checks held."""
     console = Console(highlight=False)
     console = Console(highlight=False, width=min(max(console.width, _NARROWEST), _WIDEST))
+    for line in steps.introduction:
+        console.print(Text(line, style="italic"))
+    console.print()
     held, failed, before = 0, 0, None
     for step in steps:
         _print(console, step, before)
@@ -89,7 +93,7 @@ def _given(step: Step, before: Step | None) -> Iterator[Text]:
 
 def _held(check: Check) -> str:
     expected = str(check.expected)
-    return f"{check.what} {expected}" if len(expected) <= _EXPECTED_SHOWN else check.what
+    return f"{check.what}: {expected}" if len(expected) <= _EXPECTED_SHOWN else check.what
 
 
 def _shortened(block: str) -> Iterator[Text]:

@@ -60,6 +60,23 @@ class Scene:
         return lambda _turn: equal(f"cursor {name}", expected, self.conversations[name].cursor())
 
 
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """
+    The steps, as they come.
+
+    Attributes:
+        introduction: What a person has to know before the first one.
+    """
+
+    introduction: tuple[str, ...]
+    steps: Iterator[Step]
+
+    def __iter__(self) -> Iterator[Step]:
+        """Give the steps."""
+        return self.steps
+
+
 def tell(
     words: Words = ENGLISH,
     *,
@@ -67,7 +84,7 @@ def tell(
     model: BaseChatModel | None = None,
     saver: BaseCheckpointSaver[Any] | None = None,
     blind: bool = False,
-) -> Iterator[Step]:
+) -> Telling:
     """
     Tell the story, one step at a time.
 
@@ -78,6 +95,18 @@ def tell(
         saver: Where the conversations are kept; in memory when left out.
         blind: Take the block out of every request once the date has changed, to see what is answered then.
     """
+    introduction = (words.offline,) * (model is None) + (words.blinded,) * blind
+    return Telling(introduction, _steps(words, url, model, saver, blind=blind))
+
+
+def _steps(
+    words: Words,
+    url: str | None,
+    model: BaseChatModel | None,
+    saver: BaseCheckpointSaver[Any] | None,
+    *,
+    blind: bool,
+) -> Iterator[Step]:
     with open_workspace(url, words) as workspace:
         answering, kept = model or OfflineModel(), saver or InMemorySaver()
         conversations = {name: Conversation(name, workspace, answering, kept) for name in ("A", "B")}
@@ -253,7 +282,7 @@ def _repeated(scene: Scene) -> Told:
             equal("revisions", [8 + IMPORTED] * 2, [first[0].revision, second[0].revision]),
             equal("version", 2, second[0].version),
             equal("HEAD", 8 + IMPORTED, scene.workspace.head()),
-            equal("checkpoints that hold a block", 0, kept),
+            equal("blocks stored in checkpoints", 0, kept),
         ],
         revision=first[0].revision,
     )

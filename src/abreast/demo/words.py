@@ -19,6 +19,8 @@ class Words:
     One telling of the story.
 
     Attributes:
+        offline: Says who answers where nobody else was named.
+        blinded: Says what is left out where the block is.
         instructions: What the model is told first; it never changes.
         move: Mapped class of the move, with fields for a date and a stage.
         item: Mapped class of a checklist item, with fields for a title and a yes-or-no.
@@ -33,6 +35,8 @@ class Words:
     """
 
     language: LanguageName
+    offline: str
+    blinded: str
     instructions: str
     move: type[Any]
     move_label: str
@@ -59,6 +63,14 @@ class Words:
 
 ENGLISH: Final = Words(
     language="en",
+    offline=(
+        "The model of this story is an offline reader: it answers from the text of the request alone, and sees no "
+        "database. --without-block shows what it answers without abreast's block."
+    ),
+    blinded=(
+        "Once the date has changed (step 3) the block is taken out of every request: see what is answered in step 4. "
+        "Checks fail from there on, as they should."
+    ),
     instructions=(
         "You help people plan a move. Answer in one or two sentences. Write dates as YYYY-MM-DD. Where a value "
         "has changed, say who changed it. Use the tool when you are asked to change the checklist."
@@ -71,16 +83,16 @@ ENGLISH: Final = Words(
     item_label="checklist item",
     title_field="title",
     done_field="done",
-    labels={"move_in_date": "move-in date", "stage": "stage", "title": "title", "done": "done"},
+    labels={"move_in_date": "move-in date", "stage": "stage", "title": "title", "done": "done mark"},
     dates=("2026-09-28", "2026-09-30"),
     stages=("planned", "confirmed"),
     tasks=("Book the van", "Order boxes", "Tell the neighbours"),
     imported="Pack box {}",
     ask_date="What is our move-in date?",
     ask_stage="Which stage is our move in?",
-    ask_done='Is "Book the van" done?',
+    ask_done='Is the done mark of "Book the van" set?',
     ask_changes="What has changed?",
-    mark_done='Please mark "Book the van" as done.',
+    mark_done='Please set the done mark of "Book the van" to yes.',
     a_person="A person",
     other_agent="An agent in another conversation",
     titles={
@@ -102,6 +114,14 @@ ENGLISH: Final = Words(
 
 KOREAN: Final = Words(
     language="ko",
+    offline=(
+        "이 이야기의 모델은 오프라인 독해기입니다. 요청에 적힌 글만 읽고 답하며 데이터베이스를 보지 않습니다. "
+        "--without-block을 주면 abreast의 블록이 없을 때 어떻게 답하는지 볼 수 있습니다."
+    ),
+    blinded=(
+        "날짜가 바뀐 뒤(3단계)에는 모든 요청에서 블록을 뺍니다. 4단계의 답변을 보십시오. "
+        "그 뒤로 검사가 실패하는 것이 맞습니다."
+    ),
     instructions=(
         "이사를 준비하는 사람들을 돕습니다. 한두 문장으로 답하십시오. 날짜는 YYYY-MM-DD로 쓰십시오. 값이 바뀌었다면 "
         "누가 바꾸었는지 말하십시오. 할 일을 변경해 달라는 요청을 받으면 도구를 사용하십시오."

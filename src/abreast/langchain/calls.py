@@ -64,7 +64,7 @@ def call_of(state: Mapping[str, Any], scope: str) -> Call:
         place=around.graph,
         context=around.context,
         turn=turn_of(messages),
-        cursor=nomination and nomination[0],
+        cursor=None if nomination is None else nomination.cursor,
         has_history=has_history(state, messages),
         own=own_mutations(messages),
     )

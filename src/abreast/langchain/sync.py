@@ -20,7 +20,7 @@ from abreast.langchain.requests import with_block, with_metadata
 from abreast.langchain.state import SyncState
 from abreast.langgraph.ambient import ambient
 from abreast.langgraph.readings import Reading, Readings, RunKey, awrote, wrote
-from abreast.langgraph.state import DELIVERED, delivered, nominated, noted, turn_of, withdrawn
+from abreast.langgraph.state import DELIVERED, Note, delivered, nominated, noted, turn_of, withdrawn
 from abreast.model.batch import LIMIT, Batch
 from abreast.prompt import render, render_unavailable
 from abreast.runs import RUN_KEY, Run, current_run
@@ -230,7 +230,7 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         for message in response.result:
             if isinstance(message, AIMessage):
                 message.response_metadata = {**message.response_metadata, **based_on}
-        return ExtendedModelResponse(response, Command(update=delivered(reading.batch, call.turn)))
+        return ExtendedModelResponse(response, Command(update=delivered(reading.batch, call.turn, None)))
 
     def _nominee(self, state: SyncState) -> Nominee | None:
         """Give the cursor of what this turn's model was given last, with the turn and the run."""
@@ -238,7 +238,7 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         given = noted(state, DELIVERED, scope_of(self._scope, around.graph))
         if given is None:
             return None
-        cursor, turn = given
+        cursor, turn = given.cursor, given.turn
         run = current_run(str(around.configurable.get(RUN_KEY, "")))
         now = turn_of(cast("list[Any]", state["messages"]))
         # A nested agent can be called several times in one run: only its turn tells the calls apart.
@@ -253,7 +253,7 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
             return None
         if run is not None:
             run.nominated[cursor.scope] = cursor
-        return nominated(cursor, turn)
+        return nominated(Note(cursor, turn, None), turn)
 
 
 def _key(call: Call) -> RunKey:

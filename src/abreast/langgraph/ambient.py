@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from threading import Lock
+from typing import Any, Final, cast
+from uuid import uuid4
 
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from abreast.runs import RUN_KEY, Run, current_run
+
+_MOST_NAMED: Final = 4_096
+
+
+@dataclass(slots=True)
+class RunNames:
+    """
+    Names of the newest runs of this process; a run whose name was dropped is given another one.
+
+    A run's object is held as long as its name, so that its identity is not given to a later run.
+    """
+
+    _kept: OrderedDict[int, tuple[object, str]] = field(default_factory=OrderedDict[int, tuple[object, str]])
+    _lock: Lock = field(default_factory=Lock)
+
+    def of(self, run: object) -> str:
+        """Give the name of a run: no other run has it, in this process or another one."""
+        with self._lock:
+            _, name = self._kept.setdefault(id(run), (run, uuid4().hex))
+            self._kept.move_to_end(id(run))
+            while len(self._kept) > _MOST_NAMED:
+                self._kept.popitem(last=False)
+            return name
+
+
+_run_names: Final = RunNames()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +57,11 @@ class Ambient:
     configurable: Mapping[str, Any] = field(default_factory=dict[str, Any])
     run: object | None = None
     graph: str = ""
+
+    @property
+    def run_name(self) -> str | None:
+        """The run's name, which no other run has; None outside of one."""
+        return None if self.run is None else _run_names.of(self.run)
 
     @property
     def thread_id(self) -> str | None:

@@ -19,6 +19,7 @@ from abreast.langgraph.state import (
     messages_of,
     nominated,
     noted,
+    passed_over,
     turn_of,
     value_of,
 )
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable, RunnableConfig
     from langgraph.types import StateSnapshot
 
-    from abreast.langgraph.state import Graph
+    from abreast.langgraph.state import Graph, Note
     from abreast.model.cursor import Cursor
     from abreast.workspace_log import WorkspaceLog
 
@@ -198,10 +199,13 @@ class WorkspaceNodes:
 
     def nominate(self, state: object) -> dict[str, Any]:
         """
-        Nominate the cursor for what this turn's model was given: the last node of a graph, sync or async.
+        Nominate the cursor for what this run's model was given: the last node of a graph, sync or async.
 
         A node before it that checks the answer, and raises or leads past it, keeps the cursor where it is.
-        Without a model call in this turn nothing is nominated.
+        What was given in an earlier run is nominated only where this run goes on with it, in any process: the
+        graph stopped at an interrupt or an error, and the question is still the same. Once the graph has
+        finished, an answer that was not nominated stays refused: a later run, also one without a new message,
+        nominates nothing unless it calls the model itself, and makes void what an earlier run has nominated.
 
         Raises:
             InvalidInput: The state holds something else under abreast's keys.
@@ -209,16 +213,14 @@ class WorkspaceNodes:
         Example:
             >>> ending = StateGraph(State).add_node("nominate", nodes.nominate)
         """
-        given = noted(state, DELIVERED, self._scope)
-        if given is None:
-            return {}
-        cursor, turn = given
-        now, around = turn_of(messages_of(state, self._messages_key)), ambient()
-        if turn != now and not self._readings.has(_run_key(around, cursor.workspace_id, cursor.thread_id)):
-            return {}
-        if around.bound is not None:
-            around.bound.nominated[self._scope] = cursor
-        return nominated(cursor, now)
+        around = ambient()
+        given, before = (noted(state, key, self._scope) for key in (DELIVERED, NOMINATED))
+        turn = turn_of(messages_of(state, self._messages_key))
+        if given is not None and _is_of_this_run(given, around, turn):
+            if around.bound is not None:
+                around.bound.nominated[self._scope] = given.cursor
+            return nominated(given, turn)
+        return {} if before is None else passed_over(before)
 
     def confirm_finished(self, graph: Graph, config: RunnableConfig) -> bool:
         """
@@ -284,8 +286,8 @@ class WorkspaceNodes:
         nomination = noted(state, NOMINATED, self._scope)
         given = noted(state, DELIVERED, self._scope)
         # On resume the runtime context can be missing: the thread stays in the workspace it was read from.
-        before = (nomination or given or (None, ""))[0]
-        workspace = workspace_id or around.workspace_id or (before and before.workspace_id)
+        before = nomination or given
+        workspace = workspace_id or around.workspace_id or (before and before.cursor.workspace_id)
         thread = thread_id or around.thread_id
         if not workspace:
             raise InvalidInput("workspace_id", "is missing", 'pass context={"workspace_id": …} to the graph')
@@ -298,7 +300,7 @@ class WorkspaceNodes:
             around=around,
             messages=messages,
             turn=turn_of(messages),
-            cursor=nomination and nomination[0],
+            cursor=None if nomination is None else nomination.cursor,
             has_history=has_history(state, messages),
         )
 
@@ -321,7 +323,8 @@ class WorkspaceNodes:
 
     def _request(self, call: _Call, reading: Reading) -> Request:
         messages = placed(call.messages, reading.block, self._placement, reading.known(call.messages))
-        return Request(messages, reading.batch, reading.block, delivered(reading.batch, call.turn))
+        note = delivered(reading.batch, call.turn, call.around.run_name)
+        return Request(messages, reading.batch, reading.block, note)
 
     def _answered(self, request: Request, answer: object) -> dict[str, Any]:
         return {self._messages_key: [answer], **request.delivered}
@@ -335,14 +338,23 @@ class WorkspaceNodes:
         nomination = noted(state, NOMINATED, self._scope)
         if nomination is None or value_of(state, "__interrupt__"):
             return None
-        cursor, turn = nomination
-        self._readings.drop(cursor.thread_id)
-        # A nomination of an earlier turn whose run failed afterwards is not this run's to confirm.
-        return cursor if turn == turn_of(messages_of(state, self._messages_key)) else None
+        self._readings.drop(nomination.cursor.thread_id)
+        # What a failed run had nominated is not for a later one to confirm, which was given something of its own.
+        given = noted(state, DELIVERED, self._scope)
+        is_last = given is None or given.run == nomination.run
+        is_now = nomination.turn == turn_of(messages_of(state, self._messages_key))
+        return nomination.cursor if is_last and is_now else None
 
 
 def _run_key(around: Ambient, workspace_id: str, thread_id: str) -> RunKey | None:
     return None if around.run is None else (id(around.run), around.graph, workspace_id, thread_id)
+
+
+def _is_of_this_run(given: Note, around: Ambient, turn: str) -> bool:
+    """Say whether a delivery was made in this run, or in the one that this run goes on with."""
+    if around.run is None:
+        return given.turn == turn
+    return given.run == around.run_name or (given.turn == turn and not given.ended)
 
 
 def _newest(config: RunnableConfig) -> RunnableConfig:

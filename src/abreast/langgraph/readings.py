@@ -107,11 +107,6 @@ class Readings:
         with self._lock:
             return None if run is None else self._kept.get((run, turn))
 
-    def has(self, run: RunKey | None) -> bool:
-        """Say whether a run was given anything."""
-        with self._lock:
-            return any(run == key for key, _ in self._kept)
-
     def keep(self, run: RunKey | None, reading: Reading, *, instead_of: Reading | None) -> Reading:
         """
         Keep a reading, and give the one that counts.

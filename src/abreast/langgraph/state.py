@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypedDict, cast
 
 from abreast.errors import InvalidInput
+from abreast.langgraph.deliveries import ENDED, Deliveries
 from abreast.model.cursor import Cursor
 from abreast.prompt.messages import is_summary, role_of
 
@@ -24,6 +26,23 @@ NOMINATED: Final = "_abreast_cursor"
 def joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Put the notes of one update over those before it, by scope."""
     return {**old, **new}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """
+    A cursor that a state holds, and where it comes from.
+
+    Attributes:
+        turn: The turn it belongs to; empty where no turn can confirm it any more.
+        run: The run whose model was given what the cursor stands for; None where there was none.
+        ended: Whether the graph has finished since the run that made it.
+    """
+
+    cursor: Cursor
+    turn: str
+    run: str | None
+    ended: bool = False
 
 
 class Graph(Protocol):
@@ -50,18 +69,18 @@ class CursorState(TypedDict, total=False):
         ...     messages: Annotated[list[AnyMessage], add_messages]
     """
 
-    _abreast_delivered: Annotated[dict[str, Any], joined]
+    _abreast_delivered: Annotated[dict[str, Any], Deliveries]
     _abreast_cursor: Annotated[dict[str, Any], joined]
 
 
-def delivered(batch: Batch, turn: str) -> dict[str, Any]:
+def delivered(batch: Batch, turn: str, run: str | None) -> dict[str, Any]:
     """Build the update that notes what a model was given in a turn."""
-    return {DELIVERED: _note(batch.cursor_after, turn)}
+    return {DELIVERED: _written(Note(batch.cursor_after, turn, run))}
 
 
-def nominated(cursor: Cursor, turn: str) -> dict[str, Any]:
-    """Build the update that nominates a cursor at the end of a turn."""
-    return {NOMINATED: _note(cursor, turn)}
+def nominated(delivery: Note, turn: str) -> dict[str, Any]:
+    """Build the update that nominates a delivery's cursor at the end of a turn."""
+    return {NOMINATED: _written(Note(delivery.cursor, turn, delivery.run))}
 
 
 def withdrawn(scope: str) -> dict[str, Any]:
@@ -69,9 +88,14 @@ def withdrawn(scope: str) -> dict[str, Any]:
     return {DELIVERED: {scope: None}}
 
 
-def noted(state: object, key: str, scope: str) -> tuple[Cursor, str] | None:
+def passed_over(nomination: Note) -> dict[str, Any]:
+    """Build the update after which a nomination says where the conversation stands, and is confirmed by no run."""
+    return {NOMINATED: _written(Note(nomination.cursor, "", None))}
+
+
+def noted(state: object, key: str, scope: str) -> Note | None:
     """
-    Give the cursor that a state holds for a scope and the turn it belongs to, or None.
+    Give what a state holds for a scope, or None.
 
     Raises:
         InvalidInput: The state holds something else there.
@@ -79,9 +103,10 @@ def noted(state: object, key: str, scope: str) -> tuple[Cursor, str] | None:
     note = _notes(state, key).get(scope)
     if note is None:
         return None
-    if set(note) != {"cursor", "turn"}:
+    run = note.get("run")
+    if set(note) - {"run", ENDED} != {"cursor", "turn"} or not isinstance(run, str | None):
         raise InvalidInput(key, "is not what abreast put there", "leave this key of the state to abreast")
-    return Cursor.from_json(note["cursor"]), str(note["turn"])
+    return Note(Cursor.from_json(note["cursor"]), str(note["turn"]), run, note.get(ENDED) == "before")
 
 
 def value_of(state: object, key: str) -> Any:
@@ -145,5 +170,5 @@ def _notes(state: object, key: str) -> dict[str, dict[str, Any] | None]:
     return cast("dict[str, dict[str, Any] | None]", value_of(state, key) or {})
 
 
-def _note(cursor: Cursor, turn: str) -> dict[str, Any]:
-    return {cursor.scope: {"cursor": cursor.to_json(), "turn": turn}}
+def _written(note: Note) -> dict[str, Any]:
+    return {note.cursor.scope: {"cursor": note.cursor.to_json(), "turn": note.turn, "run": note.run}}

@@ -45,7 +45,9 @@ class Entity:
         where: `(columns, viewer) -> condition` for the rows that belong into CURRENT; `columns` has the
             table's columns by field name.
         visible: `(columns, viewer) -> condition` for the rows the viewer may see at all, in CURRENT and in
-            CHANGES. Deletions of such an entity are not listed: the right to see them cannot be checked.
+            CHANGES. Of such an entity CHANGES tells that a row the viewer sees now was added or changed, and the
+            values it has now: whether the viewer was entitled to old values, or to a row that is deleted, cannot
+            be checked. Deletions are not listed, also where a row of the same id exists again.
         event_values: `"names"` stores no values in events at all.
 
     Raises:

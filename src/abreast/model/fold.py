@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Hashable, Iterable
 
     from abreast.model.event import Actor, Event, JsonObject
 
 LineKind = Literal["insert", "update", "delete", "replace", "transient"]
+MOST_NAMED: Final = 16
+"""Most actors and most threads that a line names."""
+T = TypeVar("T", bound="Hashable")
 Versions = dict[str, tuple[int, int]]
 """Lowest and highest version of the row among the joined events that set a field, by field name."""
 
@@ -30,8 +33,10 @@ class Line:
         has_before: False for hidden fields and where the event recorded no values.
         has_after: As `has_before`.
         values: Exposed values of a row that was inserted (last ones) or deleted; empty otherwise.
-        actors: Everyone who took part, in order of appearance.
-        threads: Threads whose runs took part, in order of appearance; None stands for no thread.
+        actors: Who took part, in order of appearance: the first 16.
+        threads: Threads whose runs took part, in order of appearance: the first 16. None stands for no thread.
+        more_actors: Whether others than `actors` took part as well.
+        more_threads: As `more_actors`.
         count: Number of events joined; for a row that was changed and then deleted, at least so many.
         first_revision: Revision of the first event joined.
         last_revision: Revision of the last event joined.
@@ -57,6 +62,8 @@ class Line:
     first_at: int
     last_at: int
     mutations: tuple[str | None, ...] = ()
+    more_actors: bool = False
+    more_threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +143,37 @@ class Fold:
         return tuple(sorted(everything, key=lambda line: (line.first_revision, line.field or "")))
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 VALUE_BYTES = 2_000
 """A longer value counts as this many bytes: it is shown cut, so that no huge field fills the window."""
 
 
 def value_bytes(value: Any) -> int:
-    """Count the bytes of a value as JSON, at most `VALUE_BYTES`."""
-    return min(len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")), VALUE_BYTES)
+    """Count the bytes of a value as JSON, at most `VALUE_BYTES`; what is longer is not read to its end."""
+    if value is None or isinstance(value, bool):
+        return 5 if value is False else 4
+    if isinstance(value, str):
+        value = value[:VALUE_BYTES]
+    count = 0
+    for part in _ENCODER.iterencode(value):
+        count += len(part.encode("utf-8", "surrogatepass"))
+        if count >= VALUE_BYTES:
+            return VALUE_BYTES
+    return count
+
+
+def without_past(line: Line) -> Line | None:
+    """
+    Give what a line may tell of a row that not every viewer may see, where this viewer sees it now.
+
+    Whether the viewer was entitled to what the row held before, or to an earlier row of the same id, cannot be
+    known any more. So no values are left, the row was added rather than replaced, and where it was deleted in
+    the end nothing is told: what is there now is a later row.
+    """
+    if line.kind in ("delete", "transient"):
+        return None
+    kind: LineKind = "insert" if line.kind == "replace" else line.kind
+    return replace(line, kind=kind, before=None, after=None, has_before=False, has_after=False, values={})
 
 
 def _size(lines: dict[str | None, Line]) -> int:
@@ -245,16 +276,26 @@ def _whole(event: Event, kind: LineKind, values: JsonObject | None) -> Line:
 def _extended(earlier: Iterable[Line], line: Line) -> Line:
     """Give `line` the actors, threads, counts and beginning of the lines it takes the place of."""
     lines = [*earlier, line]
+    actors, more_actors = _first([part.actors for part in lines])
+    threads, more_threads = _first([part.threads for part in lines])
     return replace(
         line,
-        actors=tuple(dict.fromkeys(actor for part in lines for actor in part.actors)),
-        threads=tuple(dict.fromkeys(thread for part in lines for thread in part.threads)),
+        actors=actors,
+        threads=threads,
+        more_actors=more_actors or any(part.more_actors for part in lines),
+        more_threads=more_threads or any(part.more_threads for part in lines),
         mutations=tuple(dict.fromkeys(mutation for part in lines for mutation in part.mutations)),
         count=_events(lines),
         first_revision=lines[0].first_revision,
         first_at=min(part.first_at for part in lines),
         last_at=max(part.last_at for part in lines),
     )
+
+
+def _first(parts: Iterable[tuple[T, ...]]) -> tuple[tuple[T, ...], bool]:
+    """Give the different ones in order of appearance, as many as a line names, and say whether there are more."""
+    found = dict.fromkeys(one for part in parts for one in part)
+    return tuple(found)[:MOST_NAMED], len(found) > MOST_NAMED
 
 
 def _events(lines: list[Line]) -> int:

@@ -11,6 +11,7 @@ from abreast.errors import InvalidInput, ReplicaBehind, ThreadBoundElsewhere, Wo
 from abreast.model.batch import Batch
 from abreast.model.cursor import Cursor, Position, reset_reason
 from abreast.model.entity import Row, Snapshot
+from abreast.model.fold import without_past
 from abreast.operations import cursors
 from abreast.operations.backlog import Delivery, deliver
 from abreast.operations.number import number
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from abreast.model.batch import BatchRequest
     from abreast.model.cursor import ResetReason
-    from abreast.model.fold import Line, LineKind
+    from abreast.model.fold import Line
     from abreast.sql.mapping import Catalog
     from abreast.sql.tables import Tables
 
@@ -259,11 +260,10 @@ class _Rows:
             entity = self.catalog.by_name.get(line.entity_type)
             if entity is None:
                 continue
-            if entity.entity.visible is None:
-                yield line
-            elif current[line.entity_type, line.entity_id] is not None and line.kind not in ("delete", "transient"):
-                kind: LineKind = "insert" if line.kind == "replace" else line.kind
-                yield replace(line, kind=kind, before=None, has_before=False, values={})
+            told = line if entity.entity.visible is None else without_past(line)
+            seen = entity.entity.visible is None or current[line.entity_type, line.entity_id] is not None
+            if seen and told is not None:
+                yield told
 
     def extras(self) -> dict[str, Any]:
         """Read what the application adds, in order of its names."""

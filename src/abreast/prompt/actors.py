@@ -26,7 +26,12 @@ _NAMED_BY_ID = ("system", "database")
 
 
 def parties(
-    actors: Sequence[Actor], threads: Iterable[str | None], *, thread_id: str, names: Names | None
+    actors: Sequence[Actor],
+    threads: Iterable[str | None],
+    *,
+    thread_id: str,
+    names: Names | None,
+    more_threads: bool = False,
 ) -> tuple[Party, ...]:
     """
     Group actors in order of appearance.
@@ -36,8 +41,9 @@ def parties(
     Args:
         threads: Threads whose runs took part; None stands for no thread.
         thread_id: The thread that reads.
+        more_threads: Whether further threads took part, which can be the one that reads.
     """
-    place = _place({thread for thread in threads if thread is not None}, thread_id)
+    place = _place({thread for thread in threads if thread is not None}, thread_id, more=more_threads)
     everyone = {(actor.type, actor.id): actor for actor in actors}
     named: list[Named] = [(actor.type, _name(actor, names)) for actor in everyone.values()]
     written = list(dict.fromkeys(key for key in named if key[1] is not None))[:_MOST_NAMED]
@@ -54,8 +60,8 @@ def _name(actor: Actor, names: Names | None) -> str | None:
     return None
 
 
-def _place(threads: set[str], thread_id: str) -> Place:
-    if not threads:
+def _place(threads: set[str], thread_id: str, *, more: bool) -> Place:
+    if not threads or (more and thread_id not in threads):
         return "unknown"
     if thread_id not in threads:
         return "elsewhere"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abreast.errors import InvalidInput
+from abreast.model.fold import without_past
 from abreast.prompt.actors import parties
-from abreast.prompt.sentences import FieldChange, RowChange, Span
+from abreast.prompt.sentences import OTHERS, FieldChange, RowChange, Span
 from abreast.prompt.summaries import Summaries
 from abreast.prompt.values import Writer, entity_label, field_label
 
@@ -105,13 +106,17 @@ class Changes:
     def _described(self) -> Iterator[tuple[Line, Entity]]:
         for line in self.batch.lines:
             entity = self.entities.get(line.entity_type)
-            if entity is not None and self._may_tell(line, entity):
-                yield line, entity
+            told = None if entity is None else self._may_tell(line, entity)
+            if entity is not None and told is not None:
+                yield told, entity
 
-    def _may_tell(self, line: Line, entity: Entity) -> bool:
-        if entity.visible is not None and self._now(line) is None:
-            return False
-        return line.field is None or line.field in entity.expose + entity.hidden
+    def _may_tell(self, line: Line, entity: Entity) -> Line | None:
+        """Give what may be told of a line, or None."""
+        if line.field is not None and line.field not in entity.expose + entity.hidden:
+            return None
+        if entity.visible is None:
+            return line
+        return None if self._now(line) is None else without_past(line)
 
     def _told(self, limit: int) -> Iterator[tuple[str, Line]]:
         writer = Writer(self.words, limit)
@@ -155,7 +160,14 @@ class Changes:
         return self.batch.current.get((line.entity_type, line.entity_id))
 
     def _who(self, line: Line) -> tuple[Party, ...]:
-        return parties(line.actors, line.threads, thread_id=self.thread_id, names=self.names)
+        found = parties(
+            line.actors,
+            line.threads,
+            thread_id=self.thread_id,
+            names=self.names,
+            more_threads=line.more_threads,
+        )
+        return (*found, OTHERS) if line.more_actors else found
 
 
 def _span(line: Line) -> Span:

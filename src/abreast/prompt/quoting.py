@@ -6,10 +6,11 @@ Rows are untrusted: a title can hold anything its writer typed. What is guarante
 - A quoted text begins and ends with `"` and holds no further `"`, so quotes pair up from left to right.
 - It is a JSON string: `json.loads` gives the text back, and what a model copies into a tool call is right.
 - It holds no line break of any kind, no control, format, bidirectional, zero-width or otherwise invisible
-  character (the variation selector after a symbol is left: many emoji end in one), and no lone surrogate.
-- It holds no `<` or `>`, so `</workspace_state>`, `<|im_start|>` or `<<SYS>>` cannot stand in it.
+  character, and no lone surrogate. Left are spaces, and one variation selector after a symbol that has a
+  form as an emoji.
+- It holds no `<`, `>`, `[` or `]`, so `</workspace_state>`, `<|im_start|>`, `[/INST]`, `[|system|]` or
+  `]~b]` cannot stand in it. The brackets of a list are written outside of its texts.
 - All this is still so after Unicode normalization: fullwidth and small forms are escaped too.
-- As it stands it holds no bracketed token of a chat template, such as `[INST]` or `[/TOOL_RESULTS]`.
 
 Characters that only look like a delimiter stay as they are: nothing that reads the block takes them for one.
 """
@@ -20,18 +21,20 @@ import re
 
 _INVISIBLE = (
     r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0e\ufeff\uffa0"
-    r"\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
-    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0e\ufeff\uffa0"
+    r"\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U00013440\U00016fe4\U0001bca0-\U0001bca3"
+    r"\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _DELIMITERS = r"\"\\<>\u226e\u226f\ufe64\ufe65\ufe68\uff02\uff1c\uff1e\uff3c"
-_IN_BRACKETS = r"/?(?:[a-z]{0,2}[A-Z][A-Z0-9_]+|control_[0-9]+)\]"
-_SYMBOLS = r"#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff"
-_UNSAFE = re.compile(
-    f"[{_INVISIBLE}{_DELIMITERS}]"
-    rf"|(?<![{_SYMBOLS}])\ufe0f"
-    rf"|\[(?={_IN_BRACKETS})"
+_BRACKETS = r"\[\]\ufe47\ufe48\uff3b\uff3d"
+_KEYS = "#*0-9"
+_SYMBOLS = (
+    r"\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9\u21aa\u2300-\u23ff\u24c2\u25a0-\u27bf\u2934\u2935\u2b00-\u2b5f"
+    r"\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
+_SELECTOR = rf"(?<![{_KEYS}{_SYMBOLS}])\ufe0f|(?<=[{_KEYS}])\ufe0f(?!\u20e3)"
+_UNSAFE_IN_LABELS = re.compile(f"[{_INVISIBLE}{_DELIMITERS}]|{_SELECTOR}")
+_UNSAFE = re.compile(f"[{_INVISIBLE}{_DELIMITERS}{_BRACKETS}]|{_SELECTOR}")
 _SHORT = {"\n": r"\n", "\t": r"\t", "\\": r"\\"}
 _TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 _ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -63,6 +66,17 @@ def quote(text: str) -> str:
         "a \u0022b\u0022"
     """
     return f'"{escape(text)}"'
+
+
+def write_label(text: str) -> str:
+    """
+    Write what the application calls a field or a kind of row: on one line, with its brackets.
+
+    Example:
+        >>> print(write_label("weight [kg]"))
+        weight [kg]
+    """
+    return _UNSAFE_IN_LABELS.sub(_escaped, text)
 
 
 def write_text(text: str) -> str:

@@ -47,6 +47,9 @@ def render(  # noqa: PLR0913 - what a block says depends on as many things
     with the revisions they have. What the application added (`batch.extras`) stands behind the rows. "It is
     now" tells the row as it is in `batch.current`.
 
+    Of an entity with `visible` only rows that can be seen now are spoken of, with the values they have now:
+    neither old values nor deletions are told.
+
     The headings are `CURRENT` and `CHANGES SINCE LAST SUCCESS`, in Korean `현재 상태` and
     `마지막 성공 이후 변경 사항`.
 

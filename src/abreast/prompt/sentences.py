@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,10 +26,14 @@ class Party:
         place: For agents: in which conversation they ran, seen from the one that reads.
     """
 
-    type: ActorType
+    type: ActorType | Literal["others"]
     name: str | None
     count: int
     place: Place
+
+
+OTHERS: Final = Party("others", None, 0, "unknown")
+"""Those who took part beyond the ones that are named or counted."""
 
 
 @dataclass(frozen=True, slots=True)

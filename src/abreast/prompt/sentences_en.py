@@ -208,6 +208,8 @@ def _who(parties: Sequence[Party]) -> str:
 
 
 def _party(party: Party) -> str:
+    if party.type == "others":
+        return "others"
     place = _AGENTS[party.place] if party.type == "agent" else ""
     if party.name is not None:
         return f"the {_NAMED[party.type]} {party.name} {place}".rstrip()

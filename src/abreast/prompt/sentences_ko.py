@@ -195,6 +195,8 @@ def _who(parties: Sequence[Party]) -> str:
 
 
 def _party(party: Party) -> str:
+    if party.type == "others":
+        return "그 밖의 변경자들"
     place = _AGENTS[party.place] if party.type == "agent" else ""
     if party.name is not None:
         return f"{place}{_NAMED[party.type]} {party.name}"

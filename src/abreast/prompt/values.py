@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from abreast.errors import InvalidInput
-from abreast.prompt.quoting import escape, quote, write_id, write_text
+from abreast.prompt.quoting import quote, write_id, write_label, write_text
 from abreast.prompt.sentences import Subject
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ class Writer:
 
 def entity_label(entity: Entity) -> str:
     """Give what a row of an entity is called, as text of one line."""
-    return escape(entity.label)
+    return write_label(entity.label)
 
 
 def field_label(entity: Entity, field: str) -> str:
     """Give what a field is called, as text of one line."""
-    return escape(entity.labels.get(field) or field.replace("_", " "))
+    return write_label(entity.labels.get(field) or field.replace("_", " "))
 
 
 def _formatted(entity: Entity, field: str, value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import (
     Column,
@@ -114,8 +114,8 @@ class WorkspacePath:
 
         The rows on the way are locked against moving and deletion, and against nothing else.
         """
-        given = isinstance(value, ColumnElement)
-        reached: ColumnElement[Any] = value if given else literal(value, self.hops[0].column.type)
+        kind = self.hops[0].column.type
+        reached: ColumnElement[Any] = cast("Any", value) if isinstance(value, ColumnElement) else literal(value, kind)
         conditions: list[ColumnElement[bool]] = []
         for position, hop in enumerate(self.hops):
             target = self._target(position)

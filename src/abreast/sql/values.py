@@ -8,7 +8,7 @@ from base64 import b64encode
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from sqlalchemy import JSON, Date, DateTime, Interval, LargeBinary, Numeric, Time, Uuid
@@ -82,8 +82,9 @@ def stored_to_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     try:
         return to_json(name, value, column_type)
     except InvalidInput:
-        told = not isinstance(value, (dict, list, tuple, str)) and "__str__" in vars(type(value))
-        return str(value) if told else f"({type(value).__name__} that does not fit JSON)"
+        kind: Any = type(cast("object", value))
+        told = not issubclass(kind, (dict, list, tuple, str)) and "__str__" in vars(kind)
+        return str(value) if told else f"({kind.__name__} that does not fit JSON)"
 
 
 def canonical(value: Any) -> str:

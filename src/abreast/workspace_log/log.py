@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from abreast.errors import InvalidInput
 from abreast.model.batch import LIMIT, MAX_BYTES, MAX_RUNS, Batch, Extras
-from abreast.model.cursor import Cursor
-from abreast.model.event import Actor
 from abreast.sql.mapping import Catalog
 from abreast.sql.values import check_id
-from abreast.workspace_log.steps import Steps, batch_request, check_revision, sound
-from abreast.workspace_log.write import AsyncWrite, Delivery, Origin, Write
+from abreast.workspace_log.arguments import cursor_of, origin_of, own_lease
+from abreast.workspace_log.steps import Steps, batch_request, check_revision
+from abreast.workspace_log.write import AsyncWrite, Delivery, Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from abreast.database import Database
+    from abreast.model.cursor import Cursor
     from abreast.model.entity import Entity, Snapshot
-    from abreast.model.event import Event
+    from abreast.model.event import Actor, Event
     from abreast.operations.leases import Lease
     from abreast.workspace_log.write import Numbering, Transaction
 
@@ -97,7 +97,7 @@ class WorkspaceLog:
             >>> write.results[0].revision
             2
         """
-        origin = _origin(workspace_id, actor, mutation_id, source_thread_id, run_id, _own(lease, within))
+        origin = origin_of(workspace_id, actor, mutation_id, source_thread_id, run_id, own_lease(lease, within))
         return Write(origin, self._delivery(number, within))
 
     def awrite(
@@ -113,7 +113,7 @@ class WorkspaceLog:
         lease: Lease | None = None,
     ) -> AsyncWrite:
         """Async twin of `write`, for `async with`."""
-        origin = _origin(workspace_id, actor, mutation_id, source_thread_id, run_id, _own(lease, within))
+        origin = origin_of(workspace_id, actor, mutation_id, source_thread_id, run_id, own_lease(lease, within))
         return AsyncWrite(origin, self._delivery(number, within))
 
     def open_workspace(self, workspace_id: str) -> None:
@@ -240,11 +240,11 @@ class WorkspaceLog:
             CursorRefused: The log was reset meanwhile, or never delivered this.
             ThreadBoundElsewhere: The thread belongs to another workspace.
         """
-        return self.database.run(self.steps.confirm, _cursor(delivered))
+        return self.database.run(self.steps.confirm, cursor_of(delivered))
 
     async def aconfirm(self, delivered: Batch | Cursor) -> bool:
         """Async twin of `confirm`."""
-        return await self.database.arun(self.steps.confirm, _cursor(delivered))
+        return await self.database.arun(self.steps.confirm, cursor_of(delivered))
 
     def snapshot(self, workspace_id: str, *, viewer: object = None) -> Snapshot:
         """Read the current rows and HEAD of one moment; no thread is involved."""
@@ -364,45 +364,3 @@ class WorkspaceLog:
             raise InvalidInput("number", "is unknown", 'use "now" or "later"')
         steps = self.steps
         return Delivery(self.database, steps.catalog, within, number, steps.write_context, steps.sent)
-
-
-def _origin(
-    workspace_id: str,
-    actor: Actor,
-    mutation_id: str | None,
-    source_thread_id: str | None,
-    run_id: str | None,
-    lease: Lease | None,
-) -> Origin:
-    if not isinstance(actor, Actor):
-        raise InvalidInput("actor", "is not an Actor", 'pass Actor.user("…"), Actor.agent("…") or Actor.system("…")')
-    for name, value in (("actor.id", actor.id), ("actor.on_behalf_of", actor.on_behalf_of)):
-        _optional_id(name, value)
-    return Origin(
-        check_id("workspace_id", workspace_id),
-        actor,
-        _optional_id("mutation_id", mutation_id),
-        _optional_id("source_thread_id", source_thread_id),
-        _optional_id("run_id", run_id),
-        lease,
-    )
-
-
-def _own(lease: Lease | None, within: Transaction) -> Lease | None:
-    if lease is not None and within is not None:
-        raise InvalidInput(
-            "lease", "comes with within=, where the last statement is the caller's", "leave one of them out"
-        )
-    return lease
-
-
-def _optional_id(name: str, value: str | None) -> str | None:
-    return None if value is None else check_id(name, value)
-
-
-def _cursor(delivered: Batch | Cursor) -> Cursor:
-    if isinstance(delivered, Batch):
-        return delivered.cursor_after
-    if isinstance(delivered, Cursor):
-        return sound(delivered)
-    raise InvalidInput("delivered", "is neither a Batch nor a Cursor", "pass what read_batch() returned")

@@ -134,6 +134,4 @@ class Log:
         self.transactions += 1
         self.changes += len(transaction.steps)
         for step, result in zip(transaction.steps, results, strict=bool(results)):
-            self.committed.append(
-                Committed(result.event_id, *step.row, step.operation, result.version, step.token)
-            )
+            self.committed.append(Committed(result.event_id, *step.row, step.operation, result.version, step.token))

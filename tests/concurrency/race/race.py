@@ -167,9 +167,7 @@ def _read(
     return dict(zip(share, given, strict=True)), errors
 
 
-async def _read_in_tasks(
-    race: Race, share: Sequence[int], start: Barrier, done: Flag
-) -> dict[int, list[Delivery]]:
+async def _read_in_tasks(race: Race, share: Sequence[int], start: Barrier, done: Flag) -> dict[int, list[Delivery]]:
     async with _database(race) as database:
         readers = [AsyncReader(log_of(database), number, race.seed, done) for number in share]
         start.wait()
@@ -177,9 +175,7 @@ async def _read_in_tasks(
     return dict(zip(share, given, strict=True))
 
 
-def _afterwards(
-    race: Race, logs: Sequence[Log], deliveries: dict[int, list[Delivery]]
-) -> tuple[History | None, int]:
+def _afterwards(race: Race, logs: Sequence[Log], deliveries: dict[int, list[Delivery]]) -> tuple[History | None, int]:
     """Read the tables past the library."""
     engine = create_engine(race.url)
     try:

@@ -13,6 +13,7 @@ from abreast.langgraph import CursorState
 from abreast.langgraph.state import (
     DELIVERED,
     NOMINATED,
+    Note,
     has_history,
     messages_of,
     nominated,
@@ -23,19 +24,28 @@ from abreast.langgraph.state import (
 
 CURSOR = Cursor("w1", "t1", "", "e1", 3, "m3")
 SUMMARY = HumanMessage("so far", additional_kwargs={"lc_source": "summarization"}, id="s")
+GOOD = {"cursor": CURSOR.to_json(), "turn": "u1"}
 QUESTION, ANSWER = HumanMessage("When?", id="u1"), AIMessage("Soon.", id="a1")
 
 
 def test_cursor_survives_as_json():
     """State holds JSON values alone, and gives the cursor back."""
-    state = nominated(CURSOR, "u1")
-    assert {NOMINATED: {"": {"cursor": CURSOR.to_json(), "turn": "u1"}}} == state
-    assert (CURSOR, "u1") == noted(state, NOMINATED, "")
+    state = nominated(Note(CURSOR, "u0", "r1"), "u1")
+    assert {NOMINATED: {"": {"cursor": CURSOR.to_json(), "turn": "u1", "run": "r1"}}} == state
+    assert Note(CURSOR, "u1", "r1") == noted(state, NOMINATED, "")
     assert None is noted(state, NOMINATED, "other")
     assert None is noted({}, NOMINATED, "")
 
 
-@pytest.mark.parametrize("note", [{"cursor": CURSOR.to_json()}, {"cursor": 1, "turn": "u1"}, {"other": 1}])
+@pytest.mark.parametrize(
+    "note",
+    [
+        {"cursor": CURSOR.to_json()},
+        {"cursor": 1, "turn": "u1"},
+        {**GOOD, "run": 1},
+        {"other": 1},
+    ],
+)
 def test_foreign_values_are_refused(note: Any):
     """What somebody else put under abreast's key is named, not guessed at."""
     with pytest.raises(InvalidInput):
@@ -91,9 +101,9 @@ def test_answers_of_this_turn_are_no_history():
 
 def test_state_may_be_an_object():
     """A dataclass serves as well as a dict, and messages alone do too."""
-    state = SimpleNamespace(messages=(QUESTION,), _abreast_cursor=nominated(CURSOR, "u1")[NOMINATED])
+    state = SimpleNamespace(messages=(QUESTION,), _abreast_cursor=nominated(Note(CURSOR, "u1", None), "u1")[NOMINATED])
     assert [QUESTION] == messages_of(state, "messages")
-    assert (CURSOR, "u1") == noted(state, NOMINATED, "")
+    assert Note(CURSOR, "u1", None) == noted(state, NOMINATED, "")
     assert [QUESTION] == messages_of([QUESTION], "messages")
     assert None is value_of(state, "absent")
 

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from abreast.model.entity import Entity, Row
+from abreast.model.fold import LineKind
 from abreast.prompt import render
 from tests.unit.prompt.batches import (
     ACCOUNT,
@@ -263,8 +264,43 @@ def test_p01_rows_that_the_viewer_may_not_see():
     assert ["Nothing changed."] == told(ROW_GONE, entities=(private, ITEM))
     assert ["Nothing changed."] == told(line("delete", "move", "m9"), entities=(private, ITEM))
     assert told(BEHIND, entities=(private, ITEM)) == [
-        '- A person changed the stage of move m1 from "new" to "booking" (r41). It is now "booked".'
+        '- A person changed the stage of move m1 (r41). It is now "booked".'
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("delete", "Nothing changed."),
+        ("transient", "Nothing changed."),
+        ("replace", "- A person added move m1 (r41)."),
+        ("insert", "- A person added move m1 (r41)."),
+    ],
+)
+def test_earlier_rows_of_an_id_that_is_seen_now(kind: LineKind, expected: str):
+    """What a row of the same id held before, or that there was one, is not told where rights decide."""
+    private = Entity(table("move"), expose=["stage"], visible=lambda _columns, _viewer: True)
+    assert [expected] == told(line(kind, "move", "m1", values={"stage": "secret"}), entities=(private, ITEM))
+
+
+def test_where_rights_decide_a_returned_value_is_not_told():
+    """Neither old values nor that the present one is an old one."""
+    private = Entity(table("move"), expose=["stage"], visible=lambda _columns, _viewer: True)
+    back = update("stage", "booked", "booked", revisions=[40, 41])
+    assert ['- A person changed the stage of move m1 in 2 steps (r40 to r41). It is now "booked".'] == told(
+        back, entities=(private, ITEM)
+    )
+
+
+def test_more_who_took_part_than_a_line_names():
+    """Those beyond the ones a line names are mentioned; whether this conversation was among them is left open."""
+    crowd = dataclasses.replace(
+        update("stage", "new", "booked", actors=[PERSON, AGENT], threads=["t8", "t9"]),
+        more_actors=True,
+        more_threads=True,
+    )
+    (sentence,) = told(crowd)
+    assert sentence.startswith("- A person, an agent and others changed the stage of move m1 from")
 
 
 def test_half_of_the_values():

@@ -226,7 +226,7 @@ def test_values_of_every_kind():
         r'g: ["\u003cx\u003e",1,true,null]; h: {"a":[],"b":{"c":"\u0022"}}'
     ) == current(block)[1]
     short = render(batch(rows=[Row("kind", "k1", 1, values)], types=["kind"]), [kinds], value_limit=5)
-    assert r'g: "[\u0022\u003cx\u003e" (cut, 19 characters in all)' in short
+    assert r'g: "\u005b\u0022\u003cx\u003e" (cut, 19 characters in all)' in short
 
 
 def test_a_value_that_is_no_json_is_written_as_text():

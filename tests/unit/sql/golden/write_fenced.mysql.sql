@@ -1,8 +1,8 @@
 -- Compiled, not run on MySQL.
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.id = %s AND move.workspace_id = %s FOR UPDATE;
+WHERE move.id = %s AND move.workspace_id = %s ORDER BY move.id FOR UPDATE;
 
 UPDATE move SET version=%s, stage=%s WHERE move.id = %s AND move.workspace_id = %s AND move.version = %s;
 

@@ -1,8 +1,8 @@
 -- Compiled, not run.
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 FOR UPDATE OF move.id;
+WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 ORDER BY move.id FOR UPDATE OF move.id;
 
 UPDATE move SET version=:version, stage=:stage WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 AND move.version = :version_1;
 

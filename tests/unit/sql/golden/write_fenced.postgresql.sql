@@ -1,6 +1,6 @@
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR FOR UPDATE OF move;
+WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR ORDER BY move.id FOR NO KEY UPDATE OF move;
 
 UPDATE move SET version=%(version)s::BIGINT, stage=%(stage)s::VARCHAR WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR AND move.version = %(version_1)s::BIGINT;
 

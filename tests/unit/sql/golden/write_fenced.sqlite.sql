@@ -1,6 +1,6 @@
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.id = ? AND move.workspace_id = ?;
+WHERE move.id = ? AND move.workspace_id = ? ORDER BY move.id;
 
 UPDATE move SET version=?, stage=? WHERE move.id = ? AND move.workspace_id = ? AND move.version = ?;
 

@@ -4,8 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from abreast.errors.base import AbreastError, Conflict, InvalidInput, NotFound
+from abreast.errors.runs import LeaseLost, NotBound, RunStopped, StateUnavailable, ThreadBusy
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+__all__ = [
+    "AbreastError",
+    "Conflict",
+    "CursorRefused",
+    "DatabaseBusy",
+    "DatabaseUnavailable",
+    "EntityNotFound",
+    "InvalidDatabase",
+    "InvalidEntity",
+    "InvalidInput",
+    "LeaseLost",
+    "MutationReused",
+    "NotBound",
+    "NotFound",
+    "ReplicaBehind",
+    "RunStopped",
+    "SchemaError",
+    "SchemaMissing",
+    "SchemaTooNew",
+    "SchemaTooOld",
+    "StaleWrite",
+    "StateUnavailable",
+    "SyncCallOnAsyncDatabase",
+    "ThreadBoundElsewhere",
+    "ThreadBusy",
+    "UnknownEntity",
+    "UnknownField",
+    "VersionRequired",
+    "WorkspaceNotFound",
+    "WriteRefused",
+]
 
 
 class RecordedChange(Protocol):
@@ -34,27 +69,6 @@ class Author(Protocol):
     def type(self) -> str:
         """Kind of the actor."""
         ...
-
-
-class AbreastError(Exception):
-    """Root of every error abreast raises on purpose."""
-
-
-class InvalidInput(AbreastError, ValueError):
-    """
-    A value given to abreast cannot be used; nothing was stored.
-
-    Attributes:
-        name: What was wrong: an argument or `entity_type.field`.
-        problem: Why, without the value itself, which may be hidden.
-        way_out: What to do.
-    """
-
-    def __init__(self, name: str, problem: str, way_out: str) -> None:
-        super().__init__(f"{name}: {problem}; {way_out}")
-        self.name = name
-        self.problem = problem
-        self.way_out = way_out
 
 
 class UnknownEntity(AbreastError, LookupError):
@@ -89,15 +103,6 @@ class InvalidEntity(AbreastError, ValueError):
         self.problem = problem
 
 
-class NotFound(AbreastError, LookupError):
-    """Something named does not exist, or not in this workspace."""
-
-    def __init__(self, what: str, identity: str, way_out: str) -> None:
-        super().__init__(f"{what} {identity!r} was not found; {way_out}")
-        self.what = what
-        self.identity = identity
-
-
 class WorkspaceNotFound(NotFound):
     """A workspace has no log yet: nothing was recorded in it and no thread was opened on it."""
 
@@ -122,24 +127,6 @@ class EntityNotFound(NotFound):
         self.workspace_id = workspace_id
         self.entity_type = entity_type
         self.entity_id = entity_id
-
-
-class Conflict(AbreastError):
-    """
-    Somebody else was first; nothing was stored.
-
-    Attributes:
-        what: The thing that changed.
-        expected: What the caller had read.
-        actual: What is there now; None when it is gone.
-    """
-
-    def __init__(self, what: str, expected: object, actual: object, way_out: str, detail: str = "") -> None:
-        extra = f" ({detail})" if detail else ""
-        super().__init__(f"{what}: expected {expected}, found {actual}{extra}; {way_out}")
-        self.what = what
-        self.expected = expected
-        self.actual = actual
 
 
 class StaleWrite(Conflict):
@@ -233,81 +220,6 @@ class ThreadBoundElsewhere(AbreastError):
         )
         self.thread_id = thread_id
         self.workspace_id = workspace_id
-
-
-class ThreadBusy(Conflict):
-    """
-    A thread is being run by somebody else.
-
-    Attributes:
-        thread_id: The thread.
-        run_id: The run that holds it.
-    """
-
-    def __init__(self, thread_id: str, run_id: str) -> None:
-        super().__init__(
-            f"thread {thread_id!r}",
-            "nobody running it",
-            f"run {run_id!r}",
-            'wait until it has ended, or bind with on_busy="queue" or "interrupt"',
-        )
-        self.thread_id = thread_id
-        self.run_id = run_id
-
-
-class LeaseLost(Conflict):
-    """
-    A later run has taken the thread over; nothing of this transaction was stored.
-
-    Attributes:
-        thread_id: The thread.
-        fence: The fence this run had.
-    """
-
-    def __init__(self, thread_id: str, fence: int) -> None:
-        super().__init__(
-            f"lease of thread {thread_id!r}",
-            f"fence {fence}",
-            "a later one",
-            "end this run; the later one has read the thread and goes on from there",
-        )
-        self.thread_id = thread_id
-        self.fence = fence
-
-
-class RunStopped(AbreastError):
-    """A run was asked to stop, by a newer run or somebody else, and ended."""
-
-    def __init__(self, thread_id: str, asked_by: str) -> None:
-        super().__init__(
-            f"the run of thread {thread_id!r} was stopped on request of {asked_by!r}; "
-            "a newer run goes on from what is stored, send the message again if it is not among it"
-        )
-        self.thread_id = thread_id
-        self.asked_by = asked_by
-
-
-class NotBound(AbreastError, RuntimeError):
-    """A middleware or tool of abreast runs in a graph that holds no lease."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what} runs outside of a bound graph, where nothing holds the thread or confirms its cursor; "
-            "call the graph that bind(graph, log) gives, or use create_synced_agent()"
-        )
-        self.what = what
-
-
-class StateUnavailable(AbreastError):
-    """The current state could not be read, so the model was not called; a driver's text is left out."""
-
-    def __init__(self, workspace_id: str, reason: str) -> None:
-        super().__init__(
-            f"the current state of workspace {workspace_id!r} could not be read ({reason}), and the model was not "
-            'called; check the database and run again, or pass on_read_error="say_so" to go on without it'
-        )
-        self.workspace_id = workspace_id
-        self.reason = reason
 
 
 class CursorRefused(AbreastError):

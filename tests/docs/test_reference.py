@@ -1,0 +1,70 @@
+"""The reference names every method with what it takes."""
+
+import inspect
+import re
+
+import pytest
+
+import abreast
+from abreast.model.write import WriteResult
+from abreast.workspace_log.write import Write
+from tests.docs.pages import ROOT
+
+PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+CLASSES = [
+    abreast.Actor,
+    abreast.Batch,
+    abreast.Cursor,
+    abreast.Database,
+    abreast.Entity,
+    abreast.Event,
+    abreast.WorkspaceLog,
+    Write,
+    WriteResult,
+]
+# What the log itself calls, and no user has to.
+INTERNAL = {"read_or_prepare", "run_once", "run_while", "within"}
+# Made by abreast itself, or in another way.
+NOT_CONSTRUCTED = {abreast.Actor, abreast.Database, Write}
+
+
+def section(name: str) -> str:
+    """Give what stands under a heading."""
+    return PAGE.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+
+
+def documented(name: str) -> list[str]:
+    """Give the signatures in a section, without the class before a class method."""
+    blocks = re.findall(r"```signature\n(.*?)```", section(name), flags=re.DOTALL)
+    return [line.removeprefix(f"{name}.") for block in blocks for line in block.splitlines()]
+
+
+def taken(name: str, described: object) -> str:
+    """Write down a name and what it takes, without types."""
+    signature = inspect.signature(described)
+    parameters = [
+        parameter.replace(annotation=parameter.empty)
+        for parameter in signature.parameters.values()
+        if parameter.name != "self"
+    ]
+    return f"{name}{signature.replace(parameters=parameters, return_annotation=signature.empty)}"
+
+
+def public(owner: type) -> list[str]:
+    """Give the signatures of what users call, without async twins."""
+    methods = {name: method for name, method in inspect.getmembers(owner, callable) if not name.startswith("_")}
+    plain = {name: method for name, method in methods.items() if not (name[0] == "a" and name[1:] in methods)}
+    signatures = [taken(name, method) for name, method in plain.items() if name not in INTERNAL]
+    return signatures if owner in NOT_CONSTRUCTED else [taken(owner.__name__, owner), *signatures]
+
+
+@pytest.mark.parametrize("owner", CLASSES, ids=lambda owner: owner.__name__)
+def test_signatures_are_those_of_the_code(owner: type):
+    """Nothing is left out, nothing is out of date."""
+    assert sorted(public(owner)) == sorted(documented(owner.__name__))
+
+
+def test_all_that_is_exported_is_there():
+    """What is no error has a section; errors have a page."""
+    errors = {"AbreastError", "Conflict", "NotFound"}
+    assert [] == [name for name in abreast.__all__ if name not in errors and not section(name)]
