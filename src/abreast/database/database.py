@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import secrets
-import shutil
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import make_url
@@ -18,7 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from abreast.database.attempts import Attempts
+from abreast.database.endings import Endings
 from abreast.database.engines import Engines
+from abreast.database.temporary import TemporaryFolder
 from abreast.errors import InvalidDatabase, InvalidInput
 from abreast.operations.receipts import installation_secret
 from abreast.sql.dialects import dialect_named
@@ -61,10 +59,11 @@ class Database:
     ) -> None:
         """Keep the settings; `open` is the way in."""
         self._engines = Engines(urls, lock_timeout, options)
+        self._endings = Endings()
         self.name = self._engines.name
         self.dialect = self._engines.dialect
         self.tables: Tables = define_tables(prefix)
-        self._folder: Path | None = None
+        self._folder: TemporaryFolder | None = None
         self._checked: set[str] = set()
 
     @classmethod
@@ -102,10 +101,9 @@ class Database:
 
     @classmethod
     def temporary(cls, *, prefix: str = DEFAULT_PREFIX) -> Database:
-        """Make a SQLite file that is removed by `close` or at exit."""
-        folder = Path(tempfile.mkdtemp(prefix="abreast-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        database = cls.open(f"sqlite:///{folder / 'abreast.db'}", prefix=prefix)
+        """Make a SQLite file that is removed by `close` or at exit of the process that made it."""
+        folder = TemporaryFolder()
+        database = cls.open(f"sqlite:///{folder.path / 'abreast.db'}", prefix=prefix)
         database._folder = folder  # noqa: SLF001 - its own class
         return database
 
@@ -197,7 +195,7 @@ class Database:
         if isinstance(transaction, Session):
             transaction.flush()
             transaction = transaction.connection()
-        return self._on_checked(_atomic(transaction), step, *args, **kwargs)
+        return self._unrepeated(_atomic(transaction), step, *args, **kwargs)
 
     async def awithin(
         self,
@@ -211,7 +209,7 @@ class Database:
         if isinstance(transaction, AsyncSession):
             await transaction.flush()
             transaction = await transaction.connection()
-        return await transaction.run_sync(lambda sync: self._on_checked(_atomic(sync), step, *args, **kwargs))
+        return await transaction.run_sync(lambda sync: self._unrepeated(_atomic(sync), step, *args, **kwargs))
 
     def upgrade(self) -> None:
         """Create abreast's tables or bring them up to date; safe at every start and from many processes."""
@@ -247,10 +245,12 @@ class Database:
     def close(self) -> None:
         """Close the connections of sync calls, and remove a temporary database."""
         self._engines.close()
-        self._remove()
+        if self._folder is not None:
+            self._folder.remove()
 
     async def aclose(self) -> None:
         """Close the connections of this event loop's calls and those of sync calls."""
+        await self._endings.settled()
         await self._engines.aclose()
         self.close()
 
@@ -299,6 +299,21 @@ class Database:
             self._check(connection)
         return step(connection, *args, **kwargs)
 
+    def _unrepeated(
+        self,
+        connection: Connection,
+        step: Callable[Concatenate[Connection, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run a step in a caller's transaction, whose engine would write the statement's values into an error."""
+        try:
+            return self._on_checked(connection, step, *args, **kwargs)
+        except DBAPIError as error:
+            error.hide_parameters, error.params = True, None
+            raise
+
     def _run(
         self,
         attempts: Attempts,
@@ -335,7 +350,7 @@ class Database:
         while True:
             attempts.begun = attempts.committing = False
             try:
-                async with engine.execution_options(**attempts.options).begin() as connection:
+                async with self._endings.transaction(engine.execution_options(**attempts.options)) as connection:
                     await connection.run_sync(attempts.begin)
                     result = await connection.run_sync(step, *args, **kwargs)
                     attempts.committing = True
@@ -349,10 +364,6 @@ class Database:
 
     def _attempts(self, *, read: bool = False, repeatable: bool = True) -> Attempts:
         return Attempts(self.name, self.dialect, read=read, repeatable=repeatable)
-
-    def _remove(self) -> None:
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _given(result: T | None) -> T:
@@ -368,7 +379,8 @@ def _atomic(connection: Connection) -> Connection:
     Raises:
         InvalidInput: It commits each statement by itself.
     """
-    level = str(connection.get_execution_options().get("isolation_level", ""))
+    of_engine = getattr(connection.dialect, "_on_connect_isolation_level", None)
+    level = connection.get_execution_options().get("isolation_level", of_engine)
     if level == "AUTOCOMMIT" or getattr(connection.connection.dbapi_connection, "autocommit", False) is True:
         raise InvalidInput("within", "is in AUTOCOMMIT mode, where row and event are not atomic", "begin a transaction")
     return connection
