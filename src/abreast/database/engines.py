@@ -28,9 +28,8 @@ T = TypeVar("T")
 
 _LOGGER = "abreast"
 for _name in ("sqlalchemy.engine.Engine", "sqlalchemy.engine"):
-    # At DEBUG it would log every row that is read, hidden fields too; the application may still ask for it by name.
-    if logging.getLogger(f"{_name}.{_LOGGER}").level == logging.NOTSET:
-        logging.getLogger(f"{_name}.{_LOGGER}").setLevel(logging.INFO)
+    # At DEBUG every row that is read would be logged, hidden fields too.
+    logging.getLogger(f"{_name}.{_LOGGER}").addFilter(lambda record: record.levelno > logging.DEBUG)
 
 
 class Engines:
