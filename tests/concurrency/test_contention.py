@@ -7,7 +7,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import create_engine, select
+from sqlalchemy import create_engine, event, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -200,6 +200,39 @@ def test_one_mutation_id_with_many_payloads(product_url, log):
     answers = children.results(*calls)
     assert PROCESSES - 1 == answers.count("refused")
     assert {event.entity_id for event in log.changes(W)} == set(answers) - {"refused"}
+
+
+@ON_POSTGRESQL
+def test_rows_in_opposite_orders(open_database):
+    """Two writes that take the same rows in opposite orders deadlock; one is sent again by itself. I1"""
+    log = log_of(open_database())
+    add_items(log, "a", "b")
+    both_hold_one = threading.Barrier(2, timeout=60)
+    seen = Counter()
+
+    @event.listens_for(log.database._engines.sync(), "after_cursor_execute")
+    def meet(connection, _cursor, statement, *_):
+        holding = connection.info.setdefault("rows locked", [])
+        holding.append("UPDATE OF item" in statement)
+        if holding[-1] and sum(holding) == 1 and seen["met"] < 2:
+            seen["met"] += 1
+            both_hold_one.wait()
+
+    @event.listens_for(log.database._engines.sync(), "handle_error")
+    def note(context):
+        seen[context.original_exception.sqlstate] += 1
+
+    def edit_both(order):
+        with log.write(W, actor=USER) as write:
+            for item_id in order:
+                write.update(ITEM, item_id, {"title": f"edit of {order}"}, expected_version="any")
+        return [result.version for result in write.results]
+
+    with ThreadPoolExecutor(2) as threads:
+        versions = list(threads.map(edit_both, ("ab", "ba")))
+    assert {"met": 2, "40P01": 1} == seen
+    assert [[2, 2], [3, 3]] == sorted(versions)
+    assert list(range(1, 7)) == [change.revision for change in log.changes(W)]
 
 
 TRANSACTIONS = 40

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -26,6 +26,7 @@ class Traffic:
     def __init__(self, url):
         self.url = url
         self.stop = threading.Event()
+        self.written = threading.Event()
         self.lock = threading.Lock()
         self.acknowledged = []
         self.doubtful = []
@@ -111,16 +112,16 @@ class Traffic:
                 self.acknowledge(item_id)
 
     def reader(self, thread_id):
-        """Read and confirm until everything is read; each step is repeated until it is done."""
+        """Read and confirm until every writer has ended and all is read; each step is repeated until it is done."""
         given = self.delivered[thread_id] = []
         with Database.open(self.url) as database:
             log = log_of(database)
             while True:
-                was_stopped = self.stop.is_set()
+                was_written = self.written.is_set()
                 batch = self.until_done(lambda: log.read_batch(W, thread_id, limit=1_000))
                 self.until_done(lambda batch=batch: log.confirm(batch))
                 given += [line.entity_id for line in batch.lines]
-                if was_stopped and not batch.event_count:
+                if was_written and not batch.event_count:
                     return
 
     def until_done(self, call):
@@ -154,20 +155,22 @@ def test_killed_server(private_postgresql):
             log_of(database).open_thread(W, thread_id)
     traffic = Traffic(url)
     with ThreadPoolExecutor(7) as threads:
-        running = [
+        writers = [
             threads.submit(traffic.under_mutation_ids, "a"),
             threads.submit(traffic.without_mutation_ids, "b"),
             threads.submit(traffic.in_own_transactions, "c"),
             threads.submit(traffic.in_tasks),
-            *(threads.submit(traffic.reader, thread_id) for thread_id in ("t1", "t2")),
         ]
+        readers = [threads.submit(traffic.reader, thread_id) for thread_id in ("t1", "t2")]
         try:
             for _ in range(KILLS):
                 kill_and_restart(server, traffic)
             go_on(traffic)
         finally:
             traffic.stop.set()
-        for done in running:
+            wait(writers)
+            traffic.written.set()
+        for done in (*writers, *readers):
             done.result()
     assert_nothing_lost(url, traffic)
 

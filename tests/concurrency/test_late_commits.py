@@ -242,6 +242,20 @@ def test_w24_idle_transactions(open_database, application, empty_copy, prepared)
     assert ["prepared", "row"] == sorted(delivered(log))
 
 
+@pytest.mark.xfail(reason="the error does not name who holds the row")
+@ON_POSTGRESQL
+def test_w24_names_who_holds_the_row(open_database, application):
+    """Who waits in vain for a row is told which session holds it."""
+    log = log_of(open_database(lock_timeout=LOCK_TIMEOUT))
+    add_items(log, "row")
+    with application.connect() as holder:
+        with log.write(W, actor=USER, within=holder) as write:
+            write.update(ITEM, "row", {"title": "held"}, expected_version=1)
+        session = holder.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        with pytest.raises(DatabaseUnavailable, match=str(session)), log.write(W, actor=USER) as write:
+            write.update(ITEM, "row", {"title": "waited"}, expected_version=1)
+
+
 @contextlib.contextmanager
 def idle_elsewhere(url):
     """Leave a write transaction open in another database of the server."""

@@ -43,9 +43,7 @@ class Attempts:
         if self.read:
             self.dialect.begin_snapshot(connection)
 
-    def after(  # noqa: PLR0911 - an answer for each kind of error
-        self, error: DBAPIError | PoolTimeout | OSError
-    ) -> float | Exception:
+    def after(self, error: DBAPIError | PoolTimeout | OSError) -> float | Exception:
         """
         Give the seconds to wait, or what the caller gets to see.
 
@@ -58,19 +56,22 @@ class Attempts:
             return self._unavailable("no connection of the pool became free")
         if isinstance(error, OSError):
             return error if self.begun else next(self._delays, self._unavailable(f"{type(error).__name__}: {error}"))
-        if not self.begun and not self.dialect.is_transient(error) and not self.dialect.is_locked(error):
-            # Refused before there was a row: these words speak of hosts, users and files.
-            reason, words = self.dialect.describe(error)[0], str(error.orig).partition("\n")[0]
-            return self._unavailable(reason if words in reason else f"{reason}: {words}")
-        if not self.dialect.is_unavailable(error):
-            return WriteRefused("a row", *self.dialect.describe(error)) if self.committing else error
         if self.committing and error.connection_invalidated and not self.repeatable:
             return self._unavailable("the connection was lost during COMMIT: it may have taken effect")
         delay = next(self._delays, None) if self.dialect.is_transient(error) else None
-        if delay is not None:
-            return delay
-        kind = DatabaseBusy if self.dialect.is_locked(error) else DatabaseUnavailable
-        return kind(self.name, self.dialect.describe(error)[0])
+        return self._told(error) if delay is None else delay
+
+    def _told(self, error: DBAPIError) -> Exception:
+        reason, constraint = self.dialect.describe(error)
+        if self.dialect.is_locked(error):
+            return DatabaseBusy(self.name, reason)
+        if not self.begun:
+            # Refused before there was a row: these words speak of hosts, users and files.
+            words = str(error.orig).partition("\n")[0]
+            return self._unavailable(reason if words in reason else f"{reason}: {words}")
+        if self.dialect.is_unavailable(error):
+            return self._unavailable(reason)
+        return WriteRefused("a row", reason, constraint) if self.committing else error
 
     def _unavailable(self, reason: str) -> DatabaseUnavailable:
         return DatabaseUnavailable(self.name, reason)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import copy
-import shutil
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import make_url
@@ -19,8 +15,10 @@ from sqlalchemy.orm import Session
 
 from abreast.database import migrating
 from abreast.database.attempts import Attempts, AttemptsAlone
-from abreast.database.callers import atomic
+from abreast.database.callers import atomic, values_hidden
+from abreast.database.endings import Endings
 from abreast.database.engines import Engines
+from abreast.database.temporary import TemporaryFolder
 from abreast.errors import InvalidDatabase
 from abreast.model.backoff import polling
 from abreast.sql.dialects import dialect_named
@@ -63,10 +61,11 @@ class Database:
     ) -> None:
         """Keep the settings; `open` is the way in."""
         self._engines = Engines(urls, lock_timeout, options)
+        self._endings = Endings()
         self.name = self._engines.name
         self.dialect = self._engines.dialect
         self.tables: Tables = define_tables(prefix)
-        self._folder: Path | None = None
+        self._folder: TemporaryFolder | None = None
         self._checked: set[str] = set()
         self._attempt = Attempts
 
@@ -105,10 +104,9 @@ class Database:
 
     @classmethod
     def temporary(cls, *, prefix: str = DEFAULT_PREFIX) -> Database:
-        """Make a SQLite file that is removed by `close` or at exit."""
-        folder = Path(tempfile.mkdtemp(prefix="abreast-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        database = cls.open(f"sqlite:///{folder / 'abreast.db'}", prefix=prefix)
+        """Make a SQLite file that is removed by `close` or at exit of the process that made it."""
+        folder = TemporaryFolder()
+        database = cls.open(f"sqlite:///{folder.path / 'abreast.db'}", prefix=prefix)
         database._folder = folder  # noqa: SLF001 - its own class
         return database
 
@@ -238,7 +236,8 @@ class Database:
         if isinstance(transaction, Session):
             transaction.flush()
             transaction = transaction.connection()
-        return self._on_checked(atomic(transaction), step, *args, **kwargs)
+        with values_hidden():
+            return self._on_checked(atomic(transaction), step, *args, **kwargs)
 
     async def awithin(
         self,
@@ -254,7 +253,8 @@ class Database:
             transaction = await transaction.connection()
         if not self._checked:
             await asyncio.to_thread(migrating.load)
-        return await transaction.run_sync(lambda sync: self._on_checked(atomic(sync), step, *args, **kwargs))
+        with values_hidden():
+            return await transaction.run_sync(lambda sync: self._on_checked(atomic(sync), step, *args, **kwargs))
 
     def unpooled(self) -> Database:
         """Give the same database with a new connection for each call, on which each statement commits by itself."""
@@ -296,10 +296,12 @@ class Database:
     def close(self) -> None:
         """Close the connections of sync calls, and remove a temporary database."""
         self._engines.close()
-        self._remove()
+        if self._folder is not None:
+            self._folder.remove()
 
     async def aclose(self) -> None:
         """Close the connections of this event loop's calls and those of sync calls."""
+        await self._endings.settled()
         await self._engines.aclose()
         self.close()
 
@@ -372,7 +374,7 @@ class Database:
         while True:
             attempts.begun = attempts.committing = False
             try:
-                async with engine.execution_options(**attempts.options).begin() as connection:
+                async with self._endings.transaction(engine.execution_options(**attempts.options)) as connection:
                     await connection.run_sync(attempts.begin)
                     result = await connection.run_sync(step, *args, **kwargs)
                     attempts.committing = True
@@ -386,10 +388,6 @@ class Database:
 
     def _attempts(self, *, read: bool = False, repeatable: bool = True) -> Attempts:
         return self._attempt(self.name, self.dialect, read=read, repeatable=repeatable)
-
-    def _remove(self) -> None:
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _given(result: T | None) -> T:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +13,7 @@ from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import NoSuchModuleError
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from abreast.database.endings import unlock_dropped
 from abreast.errors import InvalidDatabase, SyncCallOnAsyncDatabase
 from abreast.sql.dialects import dialect_named
 
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
 T = TypeVar("T")
+
+
+_LOGGER = "abreast"
+for _name in ("sqlalchemy.engine.Engine", "sqlalchemy.engine"):
+    # At DEBUG every row that is read would be logged, hidden fields too.
+    logging.getLogger(f"{_name}.{_LOGGER}").addFilter(lambda record: record.levelno > logging.DEBUG)
 
 
 class Engines:
@@ -78,8 +86,11 @@ class Engines:
         with self._lock:
             engine = self._of_loops.get(loop)
             if engine is None:
+                self._forget_closed_loops()
                 engine = self._of_loops[loop] = self._made(create_async_engine, self._async_url)
                 self.dialect.prepare(engine.sync_engine, lock_timeout=self._lock_timeout)
+                if self.dialect.locked_when_dropped:
+                    unlock_dropped(engine)
             return engine
 
     def unpooled(self) -> Engines:
@@ -101,19 +112,24 @@ class Engines:
         if engine is not None:
             await engine.dispose()
 
+    def _forget_closed_loops(self) -> None:
+        """Let go of the connections of loops that ended without `aclose`: an engine keeps its loop alive."""
+        for loop in [loop for loop in self._of_loops if loop.is_closed()]:
+            self._of_loops.pop(loop).sync_engine.dispose(close=False)
+
     def _leave_parent(self) -> None:
         """Let go of a parent process's connections after a fork, without closing what it still uses."""
         if self._process == os.getpid():
             return
         if self._engine is not None:
-            self._engine.dispose(close=False)
+            self._engine.dispose(close=self.dialect.closes_after_fork)
         self._process, self._lock = os.getpid(), threading.Lock()
         self._engine = None
         self._of_loops = WeakKeyDictionary()
 
     def _made(self, create: Callable[..., T], url: URL) -> T:
         try:
-            return create(url, hide_parameters=True, **self._options)
+            return create(url, hide_parameters=True, logging_name=_LOGGER, **self._options)
         except ModuleNotFoundError as error:
             extra = {"mariadb": "mysql"}.get(url.get_backend_name(), url.get_backend_name())
             raise InvalidDatabase(

@@ -31,11 +31,16 @@ class Dialect(Protocol):
         write_options: Execution options of a connection that writes (READ COMMITTED or the like).
         read_options: Execution options of a connection that reads one snapshot.
         alone_options: Execution options of a connection whose statements each commit by themselves.
+        closes_after_fork: Whether a forked process closes the connections it inherits, or only forgets them: a
+            server would end the parent's session, while SQLite takes locks the process does not have for its own.
+        locked_when_dropped: Whether a dropped connection of an async driver keeps its locks until it is rolled back.
     """
 
     write_options: Mapping[str, Any]
     read_options: Mapping[str, Any]
     alone_options: Mapping[str, Any]
+    closes_after_fork: bool
+    locked_when_dropped: bool
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give the URL with a sync and with an async driver; None where the named driver has no such twin."""

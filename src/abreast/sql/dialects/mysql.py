@@ -19,8 +19,18 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.dml import Insert
 
 _DUPLICATE, _DUPLICATE_NAMED = 1062, 1586
-_DEADLOCK, _CHANGED_SINCE_READ, _LOCK_TIMEOUT, _NODE_NOT_READY = 1213, 1020, 1205, 1047
-_AWAY = frozenset({1040, 1053, 1080, 1290, 1927, 2002, 2003, 2005, 2006, 2013, 2055, 4031})
+_DEADLOCK, _CHANGED_SINCE_READ, _LOCK_TIMEOUT, _LOCK_HELD, _NODE_NOT_READY = 1213, 1020, 1205, 3572, 1047
+_AWAY = frozenset({1040, 1053, 1080, 1203, 1927, 2002, 2003, 2005, 2006, 2013, 2055, 4031})
+_REASONS = {
+    1205: "a lock was waited for longer than innodb_lock_wait_timeout",
+    3572: "a lock is held",
+    **dict.fromkeys((1290, 1792, 1836), "the server is read-only and cannot number or open: connect to the primary"),
+    **dict.fromkeys((1317, 1969, 3024), "the statement ran longer than the server allows, or somebody cancelled it"),
+    **dict.fromkeys((1021, 1114), "the server's disk or a table is full"),
+    **dict.fromkeys((1037, 1038, 1041, 1206, 1226), "the server is out of memory or at a limit"),
+    **dict.fromkeys((1026, 1030, 1034, 1194, 1195, 1712), "the server cannot read or write its files"),
+}
+"""Numbers of what has nothing to do with the values; it is not tried again."""
 _CONSTRAINT = re.compile(r"for key '([\w.$]+)'$|CONSTRAINT `([\w$]+)`|Check constraint '([\w$]+)'")
 _MIGRATION_SECONDS = 60
 
@@ -35,6 +45,8 @@ class MysqlDialect:
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    closes_after_fork = False
+    locked_when_dropped = False
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both: PyMySQL and asyncmy stand for each other, aiomysql is async only, others sync only."""
@@ -79,19 +91,20 @@ class MysqlDialect:
         return _code(error) in (_DEADLOCK, _CHANGED_SINCE_READ, _NODE_NOT_READY) or _is_away(error)
 
     def is_unavailable(self, error: DBAPIError) -> bool:
-        """Say whether the server was away or a row stayed locked."""
-        return self.is_transient(error) or _code(error) == _LOCK_TIMEOUT
+        """Say whether the server was away, out of time or resources, read-only, or a row stayed locked."""
+        return self.is_transient(error) or _code(error) in _REASONS
 
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether a lock was waited for in vain."""
-        return _code(error) == _LOCK_TIMEOUT
+        return _code(error) in (_LOCK_TIMEOUT, _LOCK_HELD)
 
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name class, number and constraint; the rest of the server's text can hold values."""
         code, name = _code(error), type(error.orig).__name__
         found = _CONSTRAINT.search(str(error.orig.args[-1])) if error.orig is not None and error.orig.args else None
         constraint = next(filter(None, found.groups()), None) if found else None
-        return f"{name} {code}" if code else name, constraint
+        reason = f": {_REASONS[code]}" if code in _REASONS else ""
+        return (f"{name} {code}{reason}" if code else name), constraint
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Fix the snapshot now, not at the first SELECT, and refuse writes."""

@@ -23,14 +23,25 @@ _DUPLICATE, _DEADLOCK, _CANNOT_SERIALIZE, _SNAPSHOT_TOO_OLD = (
     "ORA-08177",
     "ORA-01555",
 )
-_BUSY, _WAITED, _MIGRATING = "ORA-00054", "ORA-30006", "ORA-20713"
+_MIGRATING = "ORA-20713"
+_LOCKED = frozenset({"ORA-00054", "ORA-30006", "ORA-02049", "ORA-04021"})
 _AWAY = frozenset(
     f"ORA-{number:05}"
     for number in (
-        *(28, 1012, 1033, 1034, 1089, 1090, 1092, 3113, 3114, 3135),
-        *(12170, 12514, 12528, 12537, 12541, 12547, 12571, 25408),
+        *(18, 20, 28, 1012, 1033, 1034, 1089, 1090, 1092, 2391, 3113, 3114, 3135),
+        *(12170, 12514, 12516, 12518, 12519, 12520, 12528, 12537, 12541, 12547, 12571, 25408),
     )
-) | {"DPY-1001", "DPY-4011", "DPY-4024", "DPY-6005"}
+) | {"DPY-1001", "DPY-4011", "DPY-6005"}
+_REASONS = {
+    _MIGRATING: "another process migrates",
+    **dict.fromkeys(_LOCKED, "a lock was waited for in vain"),
+    **dict.fromkeys(("ORA-01456", "ORA-16000"), "the database is read-only: connect to the primary"),
+    **dict.fromkeys(("ORA-01013", "DPY-4024"), "the statement ran longer than allowed, or somebody cancelled it"),
+    **dict.fromkeys(("ORA-00257", "ORA-01536", "ORA-01652", "ORA-01653", "ORA-01654"), "the server's disk is full"),
+    **dict.fromkeys(("ORA-04030", "ORA-04031"), "the server is out of memory"),
+    **dict.fromkeys(("ORA-00600", "ORA-01110", "ORA-01578", "ORA-07445"), "the server cannot read its files"),
+}
+"""Numbers of what has nothing to do with the values; it is not tried again."""
 _CONSTRAINT = re.compile(r"constraint \(([\w$#.]+)\)")
 
 _MIGRATION_LOCK = f"""
@@ -58,6 +69,8 @@ class OracleDialect:
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    closes_after_fork = False
+    locked_when_dropped = False
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both: python-oracledb serves sync and async; cx_Oracle is sync only."""
@@ -102,18 +115,19 @@ class OracleDialect:
         return _code(error) in (_DEADLOCK, _CANNOT_SERIALIZE, _SNAPSHOT_TOO_OLD) or _is_away(error)
 
     def is_unavailable(self, error: DBAPIError) -> bool:
-        """Say whether the server was away or something stayed locked."""
-        return self.is_transient(error) or _code(error) in (_BUSY, _WAITED, _MIGRATING)
+        """Say whether the server was away, out of time or resources, read-only, or something stayed locked."""
+        return self.is_transient(error) or _code(error) in _REASONS
 
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether a lock was waited for in vain."""
-        return _code(error) in (_BUSY, _WAITED)
+        return _code(error) in _LOCKED
 
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name class, number and constraint; newer servers put column values into the rest of the text."""
         code, name = _code(error), type(error.orig).__name__
         found = _CONSTRAINT.search(str(error.orig))
-        return f"{name} {code}" if code else name, found[1] if found else None
+        reason = f": {_REASONS[code]}" if code in _REASONS else ""
+        return f"{name} {code}{reason}" if code else name, found[1] if found else None
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Read one snapshot: it has to be the transaction's first statement, and is no isolation level."""

@@ -6,18 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, event, literal_column, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy.engine import ExceptionContext
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
-_SERIALIZATION_FAILURE, _DEADLOCK, _UNIQUE_VIOLATION, _LOCK_TIMEOUT = "40001", "40P01", "23505", "55P03"
-_READ_ONLY = "25006"
-_AWAY_CLASSES = ("08", "53", "57P")
+_UNIQUE_VIOLATION, _LOCK_TIMEOUT, _READ_ONLY = "23505", "55P03", "25006"
+_NOT_SUPPORTED, _CHECKS_SETTING = "0A000", "call_bool_check_hook"
+"""What a standby answers to psycopg's BEGIN READ WRITE: a number that means much else, and who answers it."""
+_ROLLED_BACK = frozenset({"40001", "40P01"})
+_AWAY = ("08", "53300", "57P01", "57P02", "57P03", "57P05", "25P03")
+"""SQLSTATEs, or how they begin, of a connection that is gone or could not be made: the next may succeed."""
+_UNAVAILABLE = ("08", "53", "57", "58", "XX", "25P", _LOCK_TIMEOUT, _READ_ONLY)
+"""As above, of what has nothing to do with the values: out of time, memory or disk, broken files."""
+_REASONS = {
+    "08003": "the connection was lost",
+    "08006": "the connection was lost",
+    "25006": "the server is read-only and cannot number or open: connect to the primary",
+    "25P02": "the transaction failed before: roll it back",
+    "25P04": "the transaction ran longer than transaction_timeout",
+    "53100": "the server's disk is full",
+    "53200": "the server is out of memory",
+    "53300": "the server has no free connection",
+    "55P03": "a lock was waited for longer than lock_timeout",
+    "57014": "the statement ran longer than statement_timeout, or somebody cancelled it",
+    "57P01": "the server ended the connection",
+    "57P03": "the server starts, stops or recovers",
+}
 
 
 class PostgresqlDialect:
@@ -26,6 +46,8 @@ class PostgresqlDialect:
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    closes_after_fork = False
+    locked_when_dropped = False
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both: psycopg serves sync and async, asyncpg async only, psycopg2 sync only."""
@@ -36,7 +58,8 @@ class PostgresqlDialect:
         return url, url if driver == "psycopg" else None
 
     def prepare(self, engine: Engine, *, lock_timeout: float | None) -> None:
-        """Bound the wait for a row somebody else holds."""
+        """Bound the wait for a row somebody else holds; have lost connections told as such."""
+        event.listen(engine, "handle_error", _system_error)
         if lock_timeout is None:
             return
 
@@ -61,11 +84,12 @@ class PostgresqlDialect:
 
     def is_transient(self, error: DBAPIError) -> bool:
         """Say whether the server rolled back for a serialization failure or deadlock, or went away."""
-        return _sqlstate(error) in (_SERIALIZATION_FAILURE, _DEADLOCK) or _is_away(error)
+        return _sqlstate(error) in _ROLLED_BACK or _is_away(error)
 
     def is_unavailable(self, error: DBAPIError) -> bool:
-        """Say whether the server was away or a row stayed locked."""
-        return self.is_transient(error) or _sqlstate(error) in (_LOCK_TIMEOUT, _READ_ONLY)
+        """Say whether the server was away, out of time or resources, read-only, or a row stayed locked."""
+        state = _sqlstate(error) or ""
+        return self.is_transient(error) or state.startswith(_UNAVAILABLE) or isinstance(error.orig, TimeoutError)
 
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether the wait for a lock ran into `lock_timeout`."""
@@ -77,12 +101,15 @@ class PostgresqlDialect:
         constraint = constraint or getattr(error.orig, "constraint_name", None)
         name = type(error.orig).__name__
         state = _sqlstate(error)
-        if state is None and _is_away(error):
+        if state is not None:
+            name = f"{name} {state}"
+        reason = _REASONS.get(state or "")
+        if isinstance(error.orig, TimeoutError):
+            reason = "no answer within the driver's time limit"
+        elif state is None and _is_away(error):
             # The connection's own words: it speaks of hosts and users, not of rows.
-            name = f"{name}: {str(error.orig).partition(chr(10))[0]}"
-        if state == _READ_ONLY:
-            name = "a read-only server cannot number or open: connect to the primary"
-        return f"{name} {state}" if state else name, constraint
+            reason = str(error.orig).partition("\n")[0]
+        return f"{name}: {reason}" if reason else name, constraint
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Nothing: the isolation level travels in BEGIN."""
@@ -93,16 +120,31 @@ class PostgresqlDialect:
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
 
 
+def _system_error(context: ExceptionContext) -> DBAPIError | None:
+    """Name an error of the system's own, which asyncpg passes on: a connection lost, `command_timeout` run out."""
+    error = context.original_exception
+    if not isinstance(error, OSError):
+        return None
+    context.is_disconnect = True
+    return OperationalError(None, None, error, hide_parameters=True, connection_invalidated=True)
+
+
 def _sqlstate(error: DBAPIError) -> str | None:
     state = getattr(error.orig, "sqlstate", None)
+    refused_by = getattr(getattr(error.orig, "diag", None), "source_function", None)
+    if state == _NOT_SUPPORTED and refused_by == _CHECKS_SETTING:
+        return _READ_ONLY
     return state if isinstance(state, str) else None
 
 
 def _is_away(error: DBAPIError) -> bool:
     state = _sqlstate(error)
     if state is not None:
-        return state.startswith(_AWAY_CLASSES)
-    return error.connection_invalidated or isinstance(error, (OperationalError, InterfaceError))
+        return state.startswith(_AWAY)
+    # asyncpg's for a value that it cannot send is an InterfaceError by its class, and shows the value.
+    if isinstance(error.orig.__cause__ if error.orig else None, ValueError) or isinstance(error.orig, TimeoutError):
+        return False
+    return error.connection_invalidated or isinstance(error, (OperationalError, InterfaceError, InternalError))
 
 
 DIALECT = PostgresqlDialect()

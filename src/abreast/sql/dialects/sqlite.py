@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+from contextlib import suppress
+from sqlite3 import Error
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, event, literal_column
@@ -19,8 +21,12 @@ if TYPE_CHECKING:
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
-_BUSY, _LOCKED, _READONLY, _IOERR, _FULL, _CANTOPEN = 5, 6, 8, 10, 13, 14
-_UNAVAILABLE = frozenset({_BUSY, _LOCKED, _READONLY, _IOERR, _FULL, _CANTOPEN})
+_BUSY, _LOCKED = 5, 6
+_PERM, _NOMEM, _READONLY, _INTERRUPT, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _PROTOCOL = 3, 7, 8, 9, 10, 11, 13, 14, 15
+_NOLFS, _NOTADB = 22, 26
+_UNAVAILABLE = frozenset(
+    {_BUSY, _LOCKED, _PERM, _NOMEM, _READONLY, _INTERRUPT, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _PROTOCOL}
+) | {_NOLFS, _NOTADB}
 _BUSY_RECOVERY, _BUSY_SNAPSHOT = 261, 517
 _PRIMARY_CODE = 0xFF
 _DEFAULT_BUSY_SECONDS = 10.0
@@ -32,6 +38,8 @@ class SqliteDialect:
     write_options: Mapping[str, Any] = {"abreast_begin": "BEGIN IMMEDIATE"}
     read_options: Mapping[str, Any] = {"abreast_begin": "BEGIN"}
     alone_options: Mapping[str, Any] = write_options
+    closes_after_fork = True
+    locked_when_dropped = True
 
     def urls(self, url: URL) -> tuple[URL | None, URL | None]:
         """Give both drivers; an in-memory database is refused: sync and async would see two databases."""
@@ -68,6 +76,13 @@ class SqliteDialect:
                 cursor.execute(f"PRAGMA {pragma}")
             cursor.close()
 
+        @event.listens_for(engine, "invalidate")
+        def on_invalidate(dbapi_connection: Any, _record: object, _error: object) -> None:
+            """Unlock the file: what was closed while a cursor is left keeps its transaction until that goes too."""
+            if not engine.dialect.is_async:
+                with suppress(Error):
+                    dbapi_connection.rollback()
+
         @event.listens_for(engine, "begin")
         def on_begin(connection: Connection) -> None:
             connection.exec_driver_sql(connection.get_execution_options().get("abreast_begin", "BEGIN"))
@@ -90,7 +105,7 @@ class SqliteDialect:
 
     def is_unavailable(self, error: DBAPIError) -> bool:
         """Say whether the file stayed locked, or cannot be opened, read or written."""
-        return _code(error) in _UNAVAILABLE
+        return _code(error) in _UNAVAILABLE or error.connection_invalidated
 
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether another writer held the file longer than the busy time-out."""
