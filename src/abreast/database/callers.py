@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from abreast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from sqlalchemy import Connection
 
@@ -30,7 +30,7 @@ def atomic(connection: Connection) -> Connection:
 
 
 @contextmanager
-def values_hidden() -> Iterator[None]:
+def values_hidden() -> Generator[None]:
     """Keep a statement's values out of an error, into which an engine of the caller's would write them."""
     try:
         yield

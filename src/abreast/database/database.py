@@ -350,7 +350,7 @@ class Database:
             try:
                 with engine.execution_options(**attempts.options).begin() as connection:
                     attempts.begin(connection)
-                    result = step(connection, *args, **kwargs)
+                    result = attempts.execute(connection, step, *args, **kwargs)
                     attempts.committing = True
             except (DBAPIError, PoolTimeout, OSError) as error:
                 outcome = attempts.after(error)
@@ -376,7 +376,7 @@ class Database:
             try:
                 async with self._endings.transaction(engine.execution_options(**attempts.options)) as connection:
                     await connection.run_sync(attempts.begin)
-                    result = await connection.run_sync(step, *args, **kwargs)
+                    result = await connection.run_sync(attempts.execute, step, *args, **kwargs)
                     attempts.committing = True
             except (DBAPIError, PoolTimeout, OSError) as error:
                 outcome = attempts.after(error)

@@ -10,7 +10,7 @@ from abreast.errors import InvalidDatabase
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -72,6 +72,10 @@ class Dialect(Protocol):
 
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether somebody else's transaction held a row or the file for too long."""
+        ...
+
+    def holders(self, connection: PoolProxiedConnection, /) -> list[str]:
+        """Name the sessions that may hold a lock that was waited for in vain, as far as the server tells."""
         ...
 
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:

@@ -14,7 +14,7 @@ from abreast.sql.dialects.insert_select import insert_unless_there
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -97,6 +97,10 @@ class MysqlDialect:
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether a lock was waited for in vain."""
         return _code(error) in (_LOCK_TIMEOUT, _LOCK_HELD)
+
+    def holders(self, _connection: PoolProxiedConnection, /) -> list[str]:
+        """Nobody yet: the server tells only an administrator."""
+        return []
 
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name class, number and constraint; the rest of the server's text can hold values."""

@@ -13,7 +13,7 @@ from abreast.sql.dialects.insert_select import insert_unless_there
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -121,6 +121,10 @@ class OracleDialect:
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether a lock was waited for in vain."""
         return _code(error) in _LOCKED
+
+    def holders(self, _connection: PoolProxiedConnection, /) -> list[str]:
+        """Nobody: the server tells only an administrator."""
+        return []
 
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name class, number and constraint; newer servers put column values into the rest of the text."""

@@ -11,7 +11,7 @@ from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.engine import ExceptionContext
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
@@ -38,6 +38,15 @@ _REASONS = {
     "57P01": "the server ended the connection",
     "57P03": "the server starts, stops or recovers",
 }
+
+_HOLDERS = """
+SELECT pid, CASE application_name WHEN '' THEN '' ELSE application_name || ', ' END, coalesce(state, 'of another user'),
+       CAST(extract(epoch FROM clock_timestamp() - xact_start) AS INTEGER)
+FROM pg_stat_activity
+WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()
+  AND xact_start <= clock_timestamp() - CAST(current_setting('lock_timeout') AS INTERVAL)
+ORDER BY xact_start LIMIT 3
+"""
 
 
 class PostgresqlDialect:
@@ -94,6 +103,15 @@ class PostgresqlDialect:
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether the wait for a lock ran into `lock_timeout`."""
         return _sqlstate(error) == _LOCK_TIMEOUT
+
+    def holders(self, connection: PoolProxiedConnection, /) -> list[str]:
+        """Name the oldest sessions that have written and not committed since the wait began."""
+        cursor = connection.cursor()
+        cursor.execute(_HOLDERS)
+        found = cursor.fetchall()
+        cursor.close()
+        connection.rollback()
+        return [f"session {pid} ({name}{state} for {seconds} s)" for pid, name, state, seconds in found]
 
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name SQLSTATE and constraint; the server's DETAIL would hold values."""

@@ -17,7 +17,7 @@ from abreast.errors import InvalidDatabase
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -110,6 +110,10 @@ class SqliteDialect:
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether another writer held the file longer than the busy time-out."""
         return _code(error) in (_BUSY, _LOCKED)
+
+    def holders(self, _connection: PoolProxiedConnection, /) -> list[str]:
+        """Nobody: the file does not say who locks it."""
+        return []
 
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name the error; SQLite names columns, not constraints, in its text, which holds no values."""
