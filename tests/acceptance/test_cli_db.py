@@ -53,10 +53,10 @@ def test_tables_are_planned_made_and_checked(empty_database_url):
     """The plan names what an upgrade will do; afterwards the check passes and nothing is left to do."""
     if empty_database_url.startswith("sqlite"):
         Path(make_url(empty_database_url).database).touch()
-    assert abreast("db", "plan", "--database", empty_database_url).stdout == "0001_workspace_log\n"
+    assert abreast("db", "plan", "--database", empty_database_url).stdout == "0001_workspace_log\n0002_runs\n"
     assert "abreast db upgrade" in failure(abreast("db", "check", "--database", empty_database_url))
     made = abreast("db", "upgrade", "--database", empty_database_url)
-    assert (made.returncode, made.stdout.splitlines()[0]) == (0, "done: 0001_workspace_log")
+    assert (made.returncode, made.stdout.splitlines()[:2]) == (0, ["done: 0001_workspace_log", "done: 0002_runs"])
     assert abreast("db", "plan", "--database", empty_database_url).stdout == ""
     again = abreast("db", "upgrade", "--database", empty_database_url)
     assert (again.returncode, len(again.stdout.splitlines())) == (0, 1)
