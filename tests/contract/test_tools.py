@@ -11,7 +11,7 @@ from langgraph.types import Command, interrupt
 
 from abreast import Entity
 from abreast.errors import InvalidEntity, InvalidInput, LeaseLost, UnknownEntity
-from abreast.langchain import workspace_tools, write_options
+from abreast.langchain import awrite_options, workspace_tools, write_options
 from tests.contract.agents import Talk, begin, calls, update
 from tests.contract.client import Client, Place
 from tests.contract.product import BOOKING, ITEM, LABEL, MOVE, OTHER_USER, SAMPLE, SLOT, Move, item, ticket
@@ -168,17 +168,28 @@ def test_crash_after_the_write(talk: Talk):
 
 def test_work_before_an_interrupt(talk: Talk):
     """W07 I7: the application's own tool that writes, then asks, writes once in three rounds."""
+    log = talk.client.log
 
-    @tool
-    def review(runtime: ToolRuntime[Any, Any]) -> str:
-        """Note, then ask until it is right."""
-        with talk.client.log.write("w1", **write_options(talk.client.log, runtime, "note")) as write:
-            write.update("move", "m1", {"note": "asked"}, expected_version=1)
+    def ask() -> str:
         while interrupt("right?") != "yes":
             pass
         return "done"
 
-    talk.build([review])
+    @tool("review")
+    def review(runtime: ToolRuntime[Any, Any]) -> str:
+        """Note, then ask until it is right."""
+        with log.write("w1", **write_options(log, runtime, "note")) as write:
+            write.update("move", "m1", {"note": "asked"}, expected_version=1)
+        return ask()
+
+    @tool("review")
+    async def areview(runtime: ToolRuntime[Any, Any]) -> str:
+        """Note, then ask until it is right."""
+        async with log.awrite("w1", **await awrite_options(log, runtime, "note")) as write:
+            write.update("move", "m1", {"note": "asked"}, expected_version=1)
+        return ask()
+
+    talk.build([review if talk.client.mode == "sync" else areview])
     talk.ask("Review", calls(("review", {})))
     for answer in ("no", "no", "yes"):
         talk.run(Command(resume=answer))

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
 from abreast.errors import InvalidInput
+from abreast.sql.dialects import dialect_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from sqlalchemy import Connection
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
-def atomic(connection: Connection) -> Connection:
+
+def run_within(
+    connection: Connection, step: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+) -> T:
     """
-    Give a caller's connection back if it has transactions.
+    Run a step in a caller's transaction, wholly or not at all: who catches its error may commit the rest.
+
+    Raises:
+        InvalidInput: The connection commits each statement by itself.
+    """
+    _check_atomic(connection)
+    dialect_of(connection).begin_within(connection)
+    with _values_hidden(), connection.begin_nested():
+        return step(connection, *args, **kwargs)
+
+
+def _check_atomic(connection: Connection) -> None:
+    """
+    Make sure that a caller's connection has transactions.
 
     Raises:
         InvalidInput: It commits each statement by itself.
@@ -26,11 +45,10 @@ def atomic(connection: Connection) -> Connection:
     level = connection.get_execution_options().get("isolation_level", of_engine)
     if level == "AUTOCOMMIT" or getattr(connection.connection.dbapi_connection, "autocommit", False) is True:
         raise InvalidInput("within", "is in AUTOCOMMIT mode, where row and event are not atomic", "begin a transaction")
-    return connection
 
 
 @contextmanager
-def values_hidden() -> Generator[None]:
+def _values_hidden() -> Generator[None]:
     """Keep a statement's values out of an error, into which an engine of the caller's would write them."""
     try:
         yield

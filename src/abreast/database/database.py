@@ -15,12 +15,11 @@ from sqlalchemy.orm import Session
 
 from abreast.database import migrating
 from abreast.database.attempts import Attempts, AttemptsAlone
-from abreast.database.callers import atomic, values_hidden
+from abreast.database.callers import run_within
 from abreast.database.endings import Endings
 from abreast.database.engines import Engines
 from abreast.database.temporary import TemporaryFolder
 from abreast.errors import InvalidDatabase
-from abreast.model.backoff import polling
 from abreast.sql.dialects import dialect_named
 from abreast.sql.tables import DEFAULT_PREFIX, Tables, define_tables
 
@@ -152,44 +151,6 @@ class Database:
         while await self.arun(step, *args, **kwargs):
             pass
 
-    def poll(
-        self,
-        step: Callable[Concatenate[Connection, P], T | None],
-        timeout: float,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T | None:
-        """
-        Run a step in transactions of its own until it gives something; None after `timeout` seconds.
-
-        Raises as `run`. Between two attempts it waits 50 ms, and up to 500 ms as time goes by.
-        """
-        delays = polling(timeout, now=time.monotonic)
-        while True:
-            result = self.run(step, *args, **kwargs)
-            delay = None if result is not None else next(delays, None)
-            if delay is None:
-                return result
-            time.sleep(delay)
-
-    async def apoll(
-        self,
-        step: Callable[Concatenate[Connection, P], T | None],
-        timeout: float,  # noqa: ASYNC109 - the twin's argument
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T | None:
-        """Async twin of `poll`."""
-        delays = polling(timeout, now=time.monotonic)
-        while True:
-            result = await self.arun(step, *args, **kwargs)
-            delay = None if result is not None else next(delays, None)
-            if delay is None:
-                return result
-            await asyncio.sleep(delay)
-
     def read_or_prepare(
         self,
         read: Callable[[Connection, bool, A], T | None],
@@ -232,12 +193,11 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Run a step in the caller's transaction: nothing is begun, repeated or committed."""
+        """Run a step in a savepoint of the caller's transaction: nothing is repeated or committed."""
         if isinstance(transaction, Session):
             transaction.flush()
             transaction = transaction.connection()
-        with values_hidden():
-            return self._on_checked(atomic(transaction), step, *args, **kwargs)
+        return run_within(transaction, self._on_checked, step, *args, **kwargs)
 
     async def awithin(
         self,
@@ -253,8 +213,7 @@ class Database:
             transaction = await transaction.connection()
         if not self._checked:
             await asyncio.to_thread(migrating.load)
-        with values_hidden():
-            return await transaction.run_sync(lambda sync: self._on_checked(atomic(sync), step, *args, **kwargs))
+        return await transaction.run_sync(lambda sync: run_within(sync, self._on_checked, step, *args, **kwargs))
 
     def unpooled(self) -> Database:
         """Give the same database with a new connection for each call, on which each statement commits by itself."""

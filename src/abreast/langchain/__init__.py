@@ -9,13 +9,14 @@ takes `WorkspaceSnapshotMiddleware` (current rows) or `WorkspaceSyncMiddleware` 
 from abreast.langchain.agent import WorkspaceContext, create_synced_agent
 from abreast.langchain.snapshot import WorkspaceSnapshotMiddleware
 from abreast.langchain.sync import WorkspaceSyncMiddleware
-from abreast.langchain.tools import workspace_tools, write_options
+from abreast.langchain.tools import awrite_options, workspace_tools, write_options
 from abreast.langgraph.graph import bind
 
 __all__ = [
     "WorkspaceContext",
     "WorkspaceSnapshotMiddleware",
     "WorkspaceSyncMiddleware",
+    "awrite_options",
     "bind",
     "create_synced_agent",
     "workspace_tools",

@@ -49,7 +49,7 @@ class EntityTable(WorkspacePath):
         self.entity = entity
         self.name = check_id("Entity name", entity.name)
         self.mapper, self.table, self.fields = _columns(entity)
-        super().__init__(self.name, self.table, self.fields, entity.workspace)
+        super().__init__(self.name, self.table, self.fields, entity.workspace, self._names_of)
         self.key = entity.key or self._primary_key()
         self.version_field = self._version_field()
         self._check_named()
@@ -150,6 +150,14 @@ class EntityTable(WorkspacePath):
             field: from_json(f"{self.name}.{field}", value, self.column(field).type) for field, value in fields.items()
         }
 
+    def _names_of(self, table: Table) -> Mapping[str, Column[Any]]:
+        """Name the columns of a table on the way to the workspace: by the attributes of its class, or as they are."""
+        of_class: dict[str, Column[Any]] = {}
+        for mapper in () if self.mapper is None else self.mapper.registry.mappers:
+            if mapper.local_table is table and not mapper.single:
+                of_class |= _attributes(mapper, table)
+        return {**dict(table.c.items()), **of_class}
+
     def _key_parts(self, key: object) -> list[Any]:
         if isinstance(key, dict):
             named = cast("dict[str, Any]", key)
@@ -206,6 +214,8 @@ class EntityTable(WorkspacePath):
                 f"its table has no field {unknown[0]!r}",
                 f"use one of: {', '.join(sorted(self.fields))}",
             )
+        entity.check_shown(self.key, "is part of the key")
+        entity.check_shown(version, "is the version")
         if version and not isinstance(self.column(version[0]).type, Integer):
             raise InvalidEntity(
                 self.name,
@@ -222,11 +232,13 @@ class Catalog:
         Resolve the entities.
 
         Raises:
-            InvalidEntity: One does not fit its table, or two have one name.
+            InvalidEntity: One is none or does not fit its table, or two have one name.
         """
         self.by_name: dict[str, EntityTable] = {}
         self._by_source: dict[int, EntityTable] = {}
         for entity in entities:
+            if not isinstance(entity, Entity):
+                raise InvalidEntity(_shown(entity), "is no Entity", "pass Entity(…, expose=[…]) for it")
             resolved = EntityTable(entity)
             if resolved.name in self.by_name:
                 raise InvalidEntity(resolved.name, "two entities have this name", "pass name= to one of them")
@@ -272,12 +284,15 @@ def _columns(entity: Entity) -> tuple[Mapper[Any] | None, Table, dict[str, Colum
             "pass the base class or the Table, and where= for the kind of row",
         )
     table: Any = mapped.local_table
-    fields = {
+    return mapped, table, _attributes(mapped, table)
+
+
+def _attributes(mapper: Mapper[Any], table: Table) -> dict[str, Column[Any]]:
+    return {
         attribute.key: attribute.columns[0]
-        for attribute in mapped.column_attrs
+        for attribute in mapper.column_attrs
         if isinstance(attribute.columns[0], Column) and attribute.columns[0].table is table
     }
-    return mapped, table, fields
 
 
 def _json_list(text: str) -> object:

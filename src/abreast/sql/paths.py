@@ -22,7 +22,7 @@ from abreast.errors import InvalidEntity, InvalidInput
 from abreast.sql.values import from_json, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,19 @@ class WorkspacePath:
         workspace_column: The column that holds the workspace id.
     """
 
-    def __init__(self, name: str, table: Table, fields: Mapping[str, Column[Any]], path: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        table: Table,
+        fields: Mapping[str, Column[Any]],
+        path: str,
+        names_of: Callable[[Table], Mapping[str, Column[Any]]],
+    ) -> None:
         """
         Resolve a path: a column, or foreign keys and a column, joined by dots.
+
+        Args:
+            names_of: Gives the columns of a further table on the way by the names they may have in the path.
 
         Raises:
             InvalidEntity: A part of it does not exist, or does not lead to one row.
@@ -53,7 +63,7 @@ class WorkspacePath:
         self.name = name
         self.table = table
         self._written = path
-        self.hops, self.workspace_column = self._path(fields)
+        self.hops, self.workspace_column = self._path(fields, names_of)
         self._targets = [hop.target.table.alias(f"hop{place}") for place, hop in enumerate(self.hops)]
 
     def in_workspace(self, workspace_id: str) -> ColumnElement[bool]:
@@ -131,14 +141,16 @@ class WorkspacePath:
     def _last_table(self) -> FromClause:
         return self._targets[-1] if self._targets else self.table
 
-    def _path(self, fields: Mapping[str, Column[Any]]) -> tuple[tuple[Hop, ...], Column[Any]]:
+    def _path(
+        self, fields: Mapping[str, Column[Any]], names_of: Callable[[Table], Mapping[str, Column[Any]]]
+    ) -> tuple[tuple[Hop, ...], Column[Any]]:
         *steps, last = self._written.split(".")
         columns = fields
         hops: list[Hop] = []
         for step in steps:
             hop = self._hop(columns, step)
             hops.append(hop)
-            columns = dict(hop.target.table.c.items())
+            columns = names_of(cast("Table", hop.target.table))
         return tuple(hops), self._path_column(columns, last)
 
     def _hop(self, columns: Mapping[str, Column[Any]], step: str) -> Hop:
@@ -163,8 +175,9 @@ class WorkspacePath:
         if name not in columns:
             raise InvalidEntity(
                 self.name,
-                f"workspace={self._written!r}: there is no column {name!r}",
-                'pass workspace="<column>" or a path of foreign keys like "move_id.workspace_id"',
+                f"workspace={self._written!r}: there is no column {name!r} among {', '.join(sorted(columns))}",
+                'pass workspace="<column>" or a path of foreign keys like "move_id.workspace_id", named as the '
+                "attributes of the mapped class, or as the table's columns",
             )
         return columns[name]
 

@@ -8,7 +8,7 @@ from base64 import b64encode
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from enum import Enum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
 from sqlalchemy import JSON, Date, DateTime, Interval, LargeBinary, Numeric, Time, Uuid
@@ -19,13 +19,17 @@ from abreast.errors import InvalidInput
 from abreast.sql.columns import KEY_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sqlalchemy.types import TypeEngine
 
+M = TypeVar("M", datetime, time)
+
 _FIRST_PRINTABLE = " "
 _MOST_DIGITS = 2_000
-_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_MOST_NAMES = 30
+LARGEST_INTEGER = 2**63 - 1
+"""Highest number that every database keeps in a BIGINT; the lowest is one further from 0."""
 
 
 def check_id(name: str, value: object, *, empty: bool = False) -> str:
@@ -130,9 +134,8 @@ def _implementation(value: Any, column_type: TypeEngine[Any]) -> Any:
 
 
 def _read(name: str, read: Callable[[Any, Any], Any], value: Any, impl: Any) -> Any:
-    problem = f"a {type(value).__name__} was given that is no {_type_name(impl)}"
-    article = "an" if _type_name(impl)[0] in "aeiou" else "a"
-    way_out = f"pass {article} {_type_name(impl)}"
+    problem = f"{_with_article(type(value).__name__)} was given that is no {_type_name(impl)}"
+    way_out = f"pass {_with_article(_type_name(impl))}"
     try:
         return read(value, impl)
     except InvalidInput as error:
@@ -147,6 +150,11 @@ def _read(name: str, read: Callable[[Any, Any], Any], value: Any, impl: Any) -> 
 
 def _type_name(impl: Any) -> str:
     return type(impl).__name__.lower()
+
+
+def _with_article(name: str) -> str:
+    # A "uuid" is spoken with a consonant.
+    return f"an {name}" if name[0].lower() in "aeio" or name.startswith("un") else f"a {name}"
 
 
 def _text(name: str, value: str) -> str:
@@ -227,15 +235,21 @@ def _as_datetime(value: Any, impl: Any) -> datetime:
     moment = datetime.fromisoformat(value) if isinstance(value, str) else _instance(value, datetime)
     if impl.timezone:
         return _in_utc(moment)
-    if moment.tzinfo is not None:
-        raise ValueError
-    return moment
+    return _without_zone(moment, "DateTime")
 
 
-def _as_time(value: Any, _impl: Any) -> time:
+def _as_time(value: Any, impl: Any) -> time:
     if not isinstance(value, (str, time)):
         raise TypeError
-    return time.fromisoformat(value) if isinstance(value, str) else value
+    moment = time.fromisoformat(value) if isinstance(value, str) else value
+    return moment if impl.timezone else _without_zone(moment, "Time")
+
+
+def _without_zone(moment: M, kind: str) -> M:
+    if moment.tzinfo is None:
+        return moment
+    problem = "has a time zone, and its column keeps none"
+    raise InvalidInput("value", problem, f"pass it without one, or make the column {kind}(timezone=True)")
 
 
 def _as_interval(value: Any, _impl: Any) -> timedelta:
@@ -265,7 +279,7 @@ def _as_number(value: Any, impl: Any) -> Any:
 def _as_integer(value: Any, _impl: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError
-    if not _SMALLEST <= value <= _LARGEST:
+    if not -LARGEST_INTEGER <= value + 1 <= LARGEST_INTEGER + 1:
         raise InvalidInput("value", "is an integer of more than 64 bits", "pass a smaller one")
     return value
 
@@ -277,11 +291,27 @@ def _as_boolean(value: Any, _impl: Any) -> bool:
 
 
 def _as_enum(value: Any, impl: Any) -> Any:
-    if impl.enum_class is None or isinstance(value, impl.enum_class):
-        if impl.enum_class is None and value not in impl.enums:
-            raise ValueError
+    if impl.enum_class is None:
+        if value not in impl.enums:
+            raise _no_member(impl.enums)
         return value
-    return impl.enum_class[value] if value in impl.enum_class.__members__ else impl.enum_class(value)
+    if isinstance(value, impl.enum_class):
+        return value
+    members = impl.enum_class.__members__
+    if isinstance(value, str) and value in members:
+        return members[value]
+    try:
+        return impl.enum_class(value)
+    except (ValueError, TypeError):
+        pass
+    # Raised out here: the error above holds the value.
+    raise _no_member(list(members))
+
+
+def _no_member(names: Sequence[str]) -> InvalidInput:
+    listed = ", ".join(map(repr, names[:_MOST_NAMES]))
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return InvalidInput("value", "is none of the enum's names", f"pass one of: {listed}{more}")
 
 
 def _as_json(value: Any, _impl: Any) -> Any:

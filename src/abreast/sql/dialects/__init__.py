@@ -82,6 +82,10 @@ class Dialect(Protocol):
         """Name the error's class or SQLSTATE, and the constraint, without any text that can hold values."""
         ...
 
+    def begin_within(self, connection: Connection) -> None:
+        """Begin a caller's transaction where his driver has not: what it reads must still hold when it writes."""
+        ...
+
     def begin_snapshot(self, connection: Connection) -> None:
         """Send what must come first in a reading transaction beyond `read_options`; usually nothing."""
         ...

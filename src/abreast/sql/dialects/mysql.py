@@ -110,6 +110,9 @@ class MysqlDialect:
         reason = f": {_REASONS[code]}" if code in _REASONS else ""
         return (f"{name} {code}{reason}" if code else name), constraint
 
+    def begin_within(self, connection: Connection) -> None:
+        """Nothing: the driver has begun it."""
+
     def begin_snapshot(self, connection: Connection) -> None:
         """Fix the snapshot now, not at the first SELECT, and refuse writes."""
         connection.exec_driver_sql("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")

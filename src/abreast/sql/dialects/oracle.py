@@ -133,6 +133,9 @@ class OracleDialect:
         reason = f": {_REASONS[code]}" if code in _REASONS else ""
         return f"{name} {code}{reason}" if code else name, found[1] if found else None
 
+    def begin_within(self, connection: Connection) -> None:
+        """Nothing: the driver has begun it."""
+
     def begin_snapshot(self, connection: Connection) -> None:
         """Read one snapshot: it has to be the transaction's first statement, and is no isolation level."""
         connection.exec_driver_sql("SET TRANSACTION READ ONLY")

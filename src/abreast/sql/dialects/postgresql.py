@@ -129,6 +129,9 @@ class PostgresqlDialect:
             reason = str(error.orig).partition("\n")[0]
         return f"{name}: {reason}" if reason else name, constraint
 
+    def begin_within(self, connection: Connection) -> None:
+        """Nothing: the driver has begun it."""
+
     def begin_snapshot(self, connection: Connection) -> None:
         """Nothing: the isolation level travels in BEGIN."""
 

@@ -123,6 +123,11 @@ class SqliteDialect:
         columns = str(error.orig).rpartition(": ")[2] if isinstance(error, IntegrityError) else ""
         return str(name), columns if "." in columns else None
 
+    def begin_within(self, connection: Connection) -> None:
+        """Send BEGIN: Python's driver would send it with the first change, and a version read before could be old."""
+        if not connection.connection.driver_connection.in_transaction:  # type: ignore[union-attr]
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
     def begin_snapshot(self, connection: Connection) -> None:
         """Nothing: the first SELECT after BEGIN fixes the snapshot."""
 
