@@ -4,10 +4,11 @@ from datetime import date
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, text
+from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from abreast import Database, WorkspaceLog
-from abreast.errors import DatabaseBusy, WriteRefused
+from abreast.errors import DatabaseBusy, InvalidInput, WriteRefused
 from tests.contract.product import ENTITIES, OTHER_USER, Move, item
 
 MOVE_1 = {"id": "m1", "move_in_date": date(2026, 9, 28)}
@@ -100,3 +101,23 @@ def test_nobody_writes_between_check_and_change(client, product_url, kind):
     assert [("insert", 1), ("update", 2)] == [
         (recorded.operation, recorded.version) for recorded in client.recorded() if recorded.entity_type == "item"
     ]
+
+
+def autocommitting(url, mode):
+    """Give an engine whose driver commits each statement by itself, without SQLAlchemy's knowledge."""
+    options = {"connect_args": {"isolation_level": None}}
+    if mode == "sync":
+        return create_engine(url, **options)
+    return create_async_engine(url.replace("sqlite://", "sqlite+aiosqlite://"), **options)
+
+
+def test_a_driver_in_autocommit_mode_is_noticed(client, product_url, mode):
+    """Row and event would be two transactions: the block is refused before anything is written. I1"""
+    if client.kind == "sqlite":
+        client._place._application = autocommitting(product_url, mode)
+    with client.own("connection") as own:
+        if client.kind != "sqlite":
+            own.execution_options(isolation_level="AUTOCOMMIT")
+        with pytest.raises(InvalidInput, match="AUTOCOMMIT"), client.write(within=own.raw) as write:
+            write.insert(Move, MOVE_1)
+    assert [] == client.rows("SELECT id FROM move")

@@ -257,7 +257,7 @@ def test_keys_that_do_not_fit_their_column(filled):
         (lambda: filled.update(label, 10**30, {}, 1), r"^label\.id: is an integer of more than 64 bits"),
         (lambda: filled.update(label, None, {}, 1), r"^label\.id: is missing"),
         (lambda: filled.update(Move, None, {}, 1), r"^move\.id: is missing"),
-        (lambda: filled.update(sample, 7, {}, 1), r"^sample\.id: a int was given that is no uuid"),
+        (lambda: filled.update(sample, 7, {}, 1), r"^sample\.id: an int was given that is no uuid"),
         (lambda: filled.update(Move, LONG, {}, 1), r"^move\.id: is 256 bytes long"),
         (lambda: filled.update(Move, "", {}, 1), r"^move\.id: is empty"),
         (lambda: filled.insert(Move, {"id": "a\0"}), r"^move\.id: holds a"),

@@ -28,23 +28,18 @@ def run_within(
     Raises:
         InvalidInput: The connection commits each statement by itself.
     """
-    _check_atomic(connection)
-    dialect_of(connection).begin_within(connection)
+    if not connection.in_transaction():
+        connection.begin()
+    if not (_is_transactional(connection) and dialect_of(connection).begin_within(connection)):
+        raise InvalidInput("within", "is in AUTOCOMMIT mode, where row and event are not atomic", "begin a transaction")
     with _values_hidden(), connection.begin_nested():
         return step(connection, *args, **kwargs)
 
 
-def _check_atomic(connection: Connection) -> None:
-    """
-    Make sure that a caller's connection has transactions.
-
-    Raises:
-        InvalidInput: It commits each statement by itself.
-    """
+def _is_transactional(connection: Connection) -> bool:
     of_engine = getattr(connection.dialect, "_on_connect_isolation_level", None)
     level = connection.get_execution_options().get("isolation_level", of_engine)
-    if level == "AUTOCOMMIT" or getattr(connection.connection.dbapi_connection, "autocommit", False) is True:
-        raise InvalidInput("within", "is in AUTOCOMMIT mode, where row and event are not atomic", "begin a transaction")
+    return level != "AUTOCOMMIT" and getattr(connection.connection.dbapi_connection, "autocommit", False) is not True
 
 
 @contextmanager

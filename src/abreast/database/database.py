@@ -17,7 +17,7 @@ from abreast.database import migrating
 from abreast.database.attempts import Attempts, AttemptsAlone
 from abreast.database.callers import run_within
 from abreast.database.endings import Endings
-from abreast.database.engines import Engines
+from abreast.database.engines import Engines, check_settings
 from abreast.database.temporary import TemporaryFolder
 from abreast.errors import InvalidDatabase
 from abreast.sql.dialects import dialect_named
@@ -83,13 +83,15 @@ class Database:
         Args:
             url: SQLAlchemy URL. `sqlite:///app.db`, `postgresql+psycopg://…`; the driver may be left out.
             prefix: What the names of abreast's tables begin with.
-            lock_timeout: Seconds a write waits for a row that somebody else holds; None: as the server says.
-                It is a setting of the session: behind a pooler in transaction mode pass None.
+            lock_timeout: Seconds a write waits for a row that somebody else holds, 0.001 to 86,400; None: as the
+                server says. It is a setting of the session: behind a pooler in transaction mode pass None.
             engine_options: Passed on to SQLAlchemy's `create_engine` (`pool_size`, `connect_args` …).
 
         Raises:
             InvalidDatabase: The URL cannot be read, is in memory, or names a database abreast does not know.
+            InvalidInput: `lock_timeout` is no time, or an engine option is one that abreast sets.
         """
+        check_settings(lock_timeout, engine_options)
         try:
             parsed = make_url(url)
             backend = parsed.get_backend_name()

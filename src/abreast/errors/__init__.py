@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from abreast.errors.base import AbreastError, Conflict, InvalidInput, NotFound
+from abreast.errors.changes import Author, RecordedChange
 from abreast.errors.runs import LeaseLost, NotBound, RunStopped, StateUnavailable, ThreadBusy
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbreastError",
+    "Author",
     "Conflict",
     "CursorRefused",
     "DatabaseBusy",
@@ -24,6 +26,7 @@ __all__ = [
     "MutationReused",
     "NotBound",
     "NotFound",
+    "RecordedChange",
     "ReplicaBehind",
     "RunStopped",
     "SchemaError",
@@ -33,6 +36,7 @@ __all__ = [
     "StaleWrite",
     "StateUnavailable",
     "SyncCallOnAsyncDatabase",
+    "TableMissing",
     "ThreadBoundElsewhere",
     "ThreadBusy",
     "UnknownEntity",
@@ -41,34 +45,6 @@ __all__ = [
     "WorkspaceNotFound",
     "WriteRefused",
 ]
-
-
-class RecordedChange(Protocol):
-    """What an error tells of an event."""
-
-    @property
-    def actor(self) -> Author:
-        """Who made it."""
-        ...
-
-    @property
-    def operation(self) -> str:
-        """Insert, update or delete."""
-        ...
-
-    @property
-    def changed_fields(self) -> tuple[str, ...]:
-        """Names of the changed fields."""
-        ...
-
-
-class Author(Protocol):
-    """What an error tells of an actor."""
-
-    @property
-    def type(self) -> str:
-        """Kind of the actor."""
-        ...
 
 
 class UnknownEntity(AbreastError, LookupError):
@@ -136,9 +112,11 @@ class StaleWrite(Conflict):
     Attributes:
         entity_type: The row's entity.
         entity_id: The row.
-        changes: The events since the expected version, oldest first, at most 20, without hidden values. Empty
-            where the change was made past the log.
+        changes: The events (`Event`) since the expected version, oldest first, at most 20, without hidden values.
+            Empty where the change was made past the log.
     """
+
+    changes: tuple[RecordedChange, ...]
 
     def __init__(
         self,
@@ -210,6 +188,25 @@ class WriteRefused(AbreastError):
         self.constraint = constraint
 
 
+class TableMissing(AbreastError):
+    """
+    A product table does not exist in the database, or lacks a column of its description; nothing was stored.
+
+    Attributes:
+        entity_type: The entity that was read or written.
+        tables: Its table, and those on the way to its workspace.
+    """
+
+    def __init__(self, entity_type: str, tables: Sequence[str]) -> None:
+        named = " or ".join(f"{table!r}" for table in tables)
+        super().__init__(
+            f"entity {entity_type!r}: table {named} does not exist in the database, or has not all of the columns that "
+            "its class names; create your tables (database.run(Base.metadata.create_all), or your own migrations)"
+        )
+        self.entity_type = entity_type
+        self.tables = tuple(tables)
+
+
 class ThreadBoundElsewhere(AbreastError):
     """A thread was used with a workspace other than the one it was opened on."""
 
@@ -227,7 +224,8 @@ class CursorRefused(AbreastError):
 
     def __init__(self, thread_id: str, problem: str) -> None:
         super().__init__(
-            f"cursor of thread {thread_id!r} was not moved: {problem}; read the batch again and confirm what it returns"
+            f"cursor of thread {thread_id!r} was not moved: {problem}; the run's answer stands, go on: the next run "
+            "reads again and is told what it has to know. Confirm nothing that no model was given"
         )
         self.thread_id = thread_id
         self.problem = problem
@@ -283,28 +281,45 @@ class SchemaTooNew(SchemaError):
 
 
 class DatabaseUnavailable(AbreastError):
-    """The database could not be reached or stayed busy; nothing of the last attempt was stored for sure."""
+    """
+    The database could not be reached or stayed busy; nothing of the last attempt was stored for sure.
+
+    Attributes:
+        database: Its URL without the password.
+        reason: What happened.
+        way_out: What to look at before it is tried again.
+    """
 
     def __init__(self, database: str, reason: str) -> None:
-        super().__init__(
-            f"database {database} is not available ({reason}); check that it runs and is reachable, then try "
-            "again: a write with a mutation_id is safe to repeat"
-        )
         self.database = database
         self.reason = reason
+        self.way_out = _way_out(database, reason)
+        super().__init__(
+            f"database {database} is not available ({reason}); {self.way_out}, then try again: a write with a "
+            "mutation_id is safe to repeat"
+        )
 
 
 class DatabaseBusy(DatabaseUnavailable):
     """A row or the file stayed locked by somebody else's transaction; nothing was stored."""
 
     def __init__(self, database: str, reason: str) -> None:
-        AbreastError.__init__(
-            self,
-            f"a row that this needs stayed locked in database {database} ({reason}); end the transaction that holds "
-            "it, or raise lock_timeout, then try again",
-        )
         self.database = database
         self.reason = reason
+        self.way_out = "end the transaction that holds it"
+        AbreastError.__init__(
+            self,
+            f"a row that this needs stayed locked in database {database} ({reason}); {self.way_out}, or raise "
+            "lock_timeout, then try again",
+        )
+
+
+def _way_out(database: str, reason: str) -> str:
+    if database.startswith("sqlite"):
+        return "check the path: its folder has to be there, the file has to be a SQLite database, and both writable"
+    if "does not exist" in reason:
+        return "create what does not exist, or check the names in the URL"
+    return "check that it runs and is reachable"
 
 
 class InvalidDatabase(AbreastError, ValueError):

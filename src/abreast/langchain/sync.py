@@ -17,11 +17,13 @@ from abreast.errors import InvalidInput
 from abreast.langchain.blocks import READ_ERRORS, check_options, render_options, told, unavailable
 from abreast.langchain.calls import Call, call_of, scope_of
 from abreast.langchain.requests import with_block, with_metadata
+from abreast.langchain.retries import smaller
 from abreast.langchain.state import SyncState
 from abreast.langgraph.ambient import ambient
 from abreast.langgraph.readings import Reading, Readings, RunKey, awrote, wrote
 from abreast.langgraph.state import DELIVERED, Note, delivered, nominated, noted, turn_of, withdrawn
 from abreast.model.batch import LIMIT, Batch
+from abreast.operations.runs import failures_since_success
 from abreast.prompt import render, render_unavailable
 from abreast.runs import RUN_KEY, Run, current_run
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from abreast.model.batch import Extras
     from abreast.model.cursor import Cursor
     from abreast.prompt import Placement
+    from abreast.sql.tables import Tables
     from abreast.workspace_log import WorkspaceLog
 
 Accept = Callable[[Any, Any], "bool | Awaitable[bool | None] | None"]
@@ -52,7 +55,8 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
     `response_metadata`, and in the metadata of each streamed chunk.
 
     When the agent is done, the cursor is nominated; the outermost graph made by `bind` confirms it after its last
-    checkpoint. Whatever fails, is refused or closed before is given the same changes again.
+    checkpoint. Whatever fails, is refused or closed before is given the same changes again; after three failures
+    half as many, after six one and counts of the rest.
 
     Put it last in the list, so that no other middleware trims or rewrites the block, and call the graph that
     `bind(agent, log)` gives. A nested agent has a cursor of its own.
@@ -183,14 +187,24 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         kept = self._readings(call).get(_key(call), call.turn)
         if kept is not None and self._refresh == "run" and not wrote(self._log, kept, request.messages):
             return kept
-        batch = self._log.read_batch(call.run.workspace_id, call.run.key.thread_id, **self._wanted(call))
+        wanted = self._wanted(call)
+        batch = self._log.read_batch(*_where(call), **wanted)
+        if len(batch.lines) > 1:
+            less = smaller(batch, self._log.database.read(failures_since_success, *self._asked(call)))
+            if less is not None:
+                batch = self._log.read_batch(*_where(call), **(wanted | cast("dict[str, Any]", less)))
         return self._keep(call, request, batch, kept)
 
     async def _areading(self, call: Call, request: ModelRequest[Any]) -> Reading:
         kept = self._readings(call).get(_key(call), call.turn)
         if kept is not None and self._refresh == "run" and not await awrote(self._log, kept, request.messages):
             return kept
-        batch = await self._log.aread_batch(call.run.workspace_id, call.run.key.thread_id, **self._wanted(call))
+        wanted = self._wanted(call)
+        batch = await self._log.aread_batch(*_where(call), **wanted)
+        if len(batch.lines) > 1:
+            less = smaller(batch, await self._log.database.aread(failures_since_success, *self._asked(call)))
+            if less is not None:
+                batch = await self._log.aread_batch(*_where(call), **(wanted | cast("dict[str, Any]", less)))
         return self._keep(call, request, batch, kept)
 
     def _wanted(self, call: Call) -> dict[str, Any]:
@@ -202,6 +216,9 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
             "limit": self._limit,
             "extras": self._extras,
         }
+
+    def _asked(self, call: Call) -> tuple[Tables, str]:
+        return self._log.database.tables, call.run.key.thread_id
 
     def _readings(self, call: Call) -> Readings:
         return self._kept.setdefault(call.run, Readings())
@@ -254,6 +271,10 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         if run is not None:
             run.nominated[cursor.scope] = cursor
         return nominated(Note(cursor, turn, None), turn)
+
+
+def _where(call: Call) -> tuple[str, str]:
+    return call.run.workspace_id, call.run.key.thread_id
 
 
 def _key(call: Call) -> RunKey:

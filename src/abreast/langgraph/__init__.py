@@ -5,6 +5,11 @@ abreast for graphs made by hand with LangGraph.
 state where the conversation stands; `bind` lets one run at a time have a thread, and confirms what it was given.
 """
 
+from importlib.util import find_spec
+
+if find_spec("langgraph") is None:
+    raise ImportError("abreast.langgraph needs LangGraph, which is not installed; pip install 'abreast[langgraph]'")
+
 from abreast.langgraph.graph import BoundGraph, bind
 from abreast.langgraph.nodes import Request, WorkspaceNodes
 from abreast.langgraph.state import CursorState

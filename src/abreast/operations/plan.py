@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from abreast.errors import EntityNotFound, InvalidInput, StaleWrite, VersionRequired
 from abreast.operations.rows import FIRST_VERSION, MOST_CHANGES_TOLD, LiveRows, StoredRow
-from abreast.sql.values import same
+from abreast.sql.values import LARGEST_INTEGER, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from abreast.model.write import Change, WriteRequest
     from abreast.sql.mapping import Catalog, EntityTable
     from abreast.sql.tables import Tables
-
-
-_HIGHEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -264,7 +261,7 @@ def check(catalog: Catalog, change: Change) -> None:
     expected = change.expected_version
     if expected is None:
         raise VersionRequired(entity.name, entity_id)
-    if expected != "any" and (type(expected) is not int or not -_HIGHEST <= expected <= _HIGHEST):
+    if expected != "any" and (type(expected) is not int or not -LARGEST_INTEGER <= expected <= LARGEST_INTEGER):
         raise InvalidInput("expected_version", 'is neither a whole number nor "any"', "pass the version you last read")
     if change.merge not in (None, "fields"):
         raise InvalidInput("merge", "is unknown", 'use merge="fields" or leave it out')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import insert, select
 
@@ -16,6 +16,28 @@ if TYPE_CHECKING:
     from abreast.sql.tables import Tables
 
 
+_READ: Final = (
+    "workspace_id",
+    "event_id",
+    "revision",
+    "entity_type",
+    "entity_id",
+    "version",
+    "operation",
+    "changed_fields",
+    "before",
+    "after",
+    "actor_type",
+    "actor_id",
+    "on_behalf_of",
+    "source_thread_id",
+    "run_id",
+    "mutation_id",
+    "created_at",
+)
+"""What `event_of` takes apart by position: by name it would be a lookup for each of many values."""
+
+
 def record(connection: Connection, tables: Tables, events: Sequence[Event]) -> None:
     """Store events in the transaction of the rows they tell of; no counter row is locked."""
     if events:
@@ -24,27 +46,30 @@ def record(connection: Connection, tables: Tables, events: Sequence[Event]) -> N
 
 def select_events(tables: Tables) -> Select[Any]:
     """Begin a SELECT of whole events, to be read by `event_of`."""
-    return select(tables.workspace_event)
+    return select(*(tables.workspace_event.c[name] for name in _READ))
 
 
 def event_of(row: Row[Any]) -> Event:
     """Read an event from a row of `select_events`."""
+    values: tuple[Any, ...] = tuple(row)
+    place, id_, revision, entity_type, entity_id, version, operation, changed, before, after, *rest = values
+    actor_type, actor_id, on_behalf_of, thread_id, run_id, mutation_id, created_at = rest
     return Event(
-        workspace_id=row.workspace_id,
-        event_id=row.event_id,
-        revision=row.revision,
-        entity_type=row.entity_type,
-        entity_id=row.entity_id,
-        version=row.version,
-        operation=row.operation,
-        changed_fields=tuple(row.changed_fields),
-        before=row.before,
-        after=row.after,
-        actor=Actor(row.actor_type, row.actor_id, row.on_behalf_of),
-        source_thread_id=row.source_thread_id,
-        run_id=row.run_id,
-        mutation_id=row.mutation_id,
-        created_at=row.created_at,
+        workspace_id=place,
+        event_id=id_,
+        revision=revision,
+        entity_type=entity_type,
+        entity_id=entity_id,
+        version=version,
+        operation=operation,
+        changed_fields=tuple(changed),
+        before=before,
+        after=after,
+        actor=Actor(actor_type, actor_id, on_behalf_of),
+        source_thread_id=thread_id,
+        run_id=run_id,
+        mutation_id=mutation_id,
+        created_at=created_at,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sqlalchemy import and_, delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from abreast.errors import EntityNotFound, StaleWrite, WriteRefused
+from abreast.errors import EntityNotFound, StaleWrite, TableMissing, WriteRefused
 from abreast.operations.record import event_of, select_events
 from abreast.sql.dialects import dialect_of, insert_missing
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Executable
 
     from abreast.model.event import Event
+    from abreast.sql.dialects import Dialect
     from abreast.sql.mapping import EntityTable
     from abreast.sql.tables import Tables
 
@@ -39,6 +40,14 @@ class StoredRow:
     entity_id: str
     values: Mapping[str, Any]
     version: int
+
+
+def told_missing(entity: EntityTable, error: DBAPIError, dialect: Dialect) -> TableMissing | None:
+    """Give the error that tells of a product table which is not there, if a driver's error means that."""
+    if not dialect.is_missing_table(error):
+        return None
+    tables = dict.fromkeys([entity.table.fullname, *(hop.target.table.fullname for hop in entity.hops)])
+    return TableMissing(entity.name, list(tables))
 
 
 @dataclass(frozen=True)
@@ -177,6 +186,7 @@ class LiveRows:
 
         Raises:
             WriteRefused: The database refuses the values; its own text, which can hold them, is left out.
+            TableMissing: The table is not there.
         """
         try:
             return self.connection.execute(statement)
@@ -185,7 +195,9 @@ class LiveRows:
             dialect = dialect_of(self.connection)
             if dialect.is_unavailable(error):
                 raise
-            refused = WriteRefused(self.entity.name, *dialect.describe(error))
+            refused: Exception = told_missing(self.entity, error, dialect) or WriteRefused(
+                self.entity.name, *dialect.describe(error)
+            )
         except StatementError as error:
             refused = WriteRefused(self.entity.name, type(error.orig).__name__, None)
         raise refused from None

@@ -7,14 +7,16 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Text, and_, cast, func, or_, select
+from sqlalchemy.exc import DBAPIError
 
 from abreast.model.entity import EntityRows, Row
-from abreast.operations.rows import FIRST_VERSION
+from abreast.operations.rows import FIRST_VERSION, told_missing
+from abreast.sql.dialects import dialect_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import ColumnElement, Connection, Result, Select
 
     from abreast.sql.mapping import EntityTable
     from abreast.sql.tables import Tables
@@ -44,7 +46,7 @@ class Reader:
         if len(rows) <= entity.entity.limit:
             return EntityRows(entity.name, tuple(rows), len(rows))
         counted = select(func.count()).select_from(entity.table).where(*conditions)
-        total = self.connection.execute(counted).scalar_one()
+        total = _execute(self.connection, entity, counted).scalar_one()
         return EntityRows(entity.name, tuple(rows[: entity.entity.limit]), int(total))
 
     def named(self, entity: EntityTable, entity_ids: Sequence[str]) -> dict[str, Row]:
@@ -79,7 +81,7 @@ class Reader:
         """Read native values; where the driver cannot read a cell, put there past the log, all of them as text."""
         columns = entity.readable()
         try:
-            rows = self.connection.execute(wanted.add_columns(*columns.values())).all()
+            rows = _execute(self.connection, entity, wanted.add_columns(*columns.values())).all()
         except (LookupError, ValueError, TypeError):
             rows = None
         if rows is None:
@@ -87,7 +89,7 @@ class Reader:
                 column if name in entity.key or name == entity.version_field else cast(column, Text)
                 for name, column in columns.items()
             ]
-            rows = self.connection.execute(wanted.add_columns(*shown)).all()
+            rows = _execute(self.connection, entity, wanted.add_columns(*shown)).all()
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def _versions(self, entity: EntityTable, stored: list[dict[str, Any]], ids: list[str]) -> dict[str, int | None]:
@@ -115,7 +117,23 @@ def _version(found: int | None, first: int) -> int:
 def has_rows(connection: Connection, entity: EntityTable, workspace_id: str) -> bool:
     """Say whether a workspace has at least one row of an entity."""
     wanted = select(*(entity.fields[name] for name in entity.key)).where(entity.in_workspace(workspace_id)).limit(1)
-    return connection.execute(wanted).first() is not None
+    return _execute(connection, entity, wanted).first() is not None
+
+
+def _execute(connection: Connection, entity: EntityTable, wanted: Select[Any]) -> Result[Any]:
+    """
+    Read product rows.
+
+    Raises:
+        TableMissing: The table is not there.
+    """
+    try:
+        return connection.execute(wanted)
+    except DBAPIError as error:
+        missing = told_missing(entity, error, dialect_of(connection))
+        if missing is None:
+            raise
+    raise missing
 
 
 def _order(entity: EntityTable) -> list[ColumnElement[Any]]:

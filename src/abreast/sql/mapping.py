@@ -16,7 +16,7 @@ from sqlalchemy.exc import NoInspectionAvailable
 from sqlalchemy.orm import Mapper, object_mapper
 
 from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownField
-from abreast.model.entity import Entity
+from abreast.model.entity import Entity, check_shown
 from abreast.sql.paths import WorkspacePath
 from abreast.sql.values import check_id, from_json, stored_to_json, to_json
 
@@ -214,8 +214,8 @@ class EntityTable(WorkspacePath):
                 f"its table has no field {unknown[0]!r}",
                 f"use one of: {', '.join(sorted(self.fields))}",
             )
-        entity.check_shown(self.key, "is part of the key")
-        entity.check_shown(version, "is the version")
+        check_shown(entity, self.key, "is part of the key")
+        check_shown(entity, version, "is the version")
         if version and not isinstance(self.column(version[0]).type, Integer):
             raise InvalidEntity(
                 self.name,
@@ -257,7 +257,7 @@ class Catalog:
             entity = entity.name
         found = self.by_name.get(entity) if isinstance(entity, str) else self._by_source.get(id(entity))
         if found is None:
-            raise UnknownEntity(entity if isinstance(entity, str) else _shown(entity), list(self.by_name))
+            raise UnknownEntity(_shown(entity), list(self.by_name))
         return found
 
     def shown(self, entity_type: str, field: str) -> bool:
@@ -303,4 +303,8 @@ def _json_list(text: str) -> object:
 
 
 def _shown(entity: object) -> str:
-    return getattr(entity, "__name__", None) or getattr(entity, "name", None) or repr(entity)
+    return (
+        entity
+        if isinstance(entity, str)
+        else getattr(entity, "__name__", None) or getattr(entity, "name", None) or repr(entity)
+    )

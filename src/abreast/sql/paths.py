@@ -150,7 +150,7 @@ class WorkspacePath:
         for step in steps:
             hop = self._hop(columns, step)
             hops.append(hop)
-            columns = names_of(cast("Table", hop.target.table))
+            columns = names_of(hop.target.table)
         return tuple(hops), self._path_column(columns, last)
 
     def _hop(self, columns: Mapping[str, Column[Any]], step: str) -> Hop:

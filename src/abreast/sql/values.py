@@ -43,6 +43,8 @@ def check_id(name: str, value: object, *, empty: bool = False) -> str:
         raise InvalidInput(name, f"is {type(value).__name__}, not a string", "pass the id as a string")
     if not value and not empty:
         raise InvalidInput(name, "is empty", "pass an id of 1 to 255 bytes")
+    if value.isascii() and value.isprintable() and len(value) <= KEY_BYTES:
+        return value
     if any(character < _FIRST_PRINTABLE for character in value):
         raise InvalidInput(name, "holds a control character (NUL to U+001F)", "use an id without it")
     length = _utf8_length(value)
@@ -63,16 +65,19 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
     Raises:
         InvalidInput: The value has no JSON form (NaN, an unknown type) or text that no database keeps (NUL).
     """
-    if value is None or isinstance(value, bool):
+    kind: type = type(value)
+    if value is None or kind is bool or kind is int:
         return value
+    if kind is str:
+        return _text(name, value)
     if isinstance(value, Enum) and isinstance(column_type, EnumType):
         return value.name
     if isinstance(value, datetime) and isinstance(column_type, DateTime) and column_type.timezone:
         return _in_utc(value).isoformat()
     if isinstance(value, Decimal) and isinstance(column_type, Numeric) and column_type.scale is None:
         return _without_padding(_decimal(name, value))
-    for kind, convert in _CONVERSIONS:
-        if isinstance(value, kind):
+    for kinds, convert in _CONVERSIONS:
+        if isinstance(value, kinds):
             return convert(name, value)
     raise InvalidInput(
         name,
@@ -167,6 +172,8 @@ def _text(name: str, value: str) -> str:
 
 def _utf8_length(value: str) -> int | None:
     """Count a text's bytes in UTF-8; None where it has none. The codec's own error would hold the text."""
+    if value.isascii():
+        return len(value)
     try:
         return len(value.encode())
     except UnicodeEncodeError:

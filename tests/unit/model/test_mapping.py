@@ -143,7 +143,9 @@ def test_only_exposed_fields_are_given():
 
 def test_which_changes_make_a_line():
     """Those of exposed and hidden fields of a known entity."""
-    catalog = Catalog([Entity(Move, expose=["stage"], hidden=["counter"], secret=["team"], workspace="team")])
+    catalog = Catalog(
+        [Entity(Move, expose=["stage"], hidden=["counter"], secret=["team"], workspace="team", version=None)]
+    )
     assert [True, True, False, False, False] == [
         catalog.shown("move", "stage"),
         catalog.shown("move", "counter"),

@@ -74,6 +74,10 @@ class Dialect(Protocol):
         """Say whether somebody else's transaction held a row or the file for too long."""
         ...
 
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table that the statement names does not exist, or a column of it."""
+        ...
+
     def holders(self, connection: PoolProxiedConnection, /) -> list[str]:
         """Name the sessions that may hold a lock that was waited for in vain, as far as the server tells."""
         ...
@@ -82,8 +86,13 @@ class Dialect(Protocol):
         """Name the error's class or SQLSTATE, and the constraint, without any text that can hold values."""
         ...
 
-    def begin_within(self, connection: Connection) -> None:
-        """Begin a caller's transaction where his driver has not: what it reads must still hold when it writes."""
+    def begin_within(self, connection: Connection, /) -> bool:
+        """
+        Begin a caller's transaction where his driver has not: what it reads must still hold when it writes.
+
+        Returns:
+            False if the driver was told to commit each statement by itself.
+        """
         ...
 
     def begin_snapshot(self, connection: Connection) -> None:

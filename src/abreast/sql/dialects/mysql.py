@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _DUPLICATE, _DUPLICATE_NAMED = 1062, 1586
 _DEADLOCK, _CHANGED_SINCE_READ, _LOCK_TIMEOUT, _LOCK_HELD, _NODE_NOT_READY = 1213, 1020, 1205, 3572, 1047
+_NOT_THERE = frozenset({1054, 1146})
 _AWAY = frozenset({1040, 1053, 1080, 1203, 1927, 2002, 2003, 2005, 2006, 2013, 2055, 4031})
 _REASONS = {
     1205: "a lock was waited for longer than innodb_lock_wait_timeout",
@@ -98,6 +99,10 @@ class MysqlDialect:
         """Say whether a lock was waited for in vain."""
         return _code(error) in (_LOCK_TIMEOUT, _LOCK_HELD)
 
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table or one of its columns does not exist."""
+        return _code(error) in _NOT_THERE
+
     def holders(self, _connection: PoolProxiedConnection, /) -> list[str]:
         """Nobody yet: the server tells only an administrator."""
         return []
@@ -110,8 +115,9 @@ class MysqlDialect:
         reason = f": {_REASONS[code]}" if code in _REASONS else ""
         return (f"{name} {code}{reason}" if code else name), constraint
 
-    def begin_within(self, connection: Connection) -> None:
+    def begin_within(self, _connection: Connection, /) -> bool:
         """Nothing: the driver has begun it."""
+        return True
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Fix the snapshot now, not at the first SELECT, and refuse writes."""

@@ -24,6 +24,7 @@ _DUPLICATE, _DEADLOCK, _CANNOT_SERIALIZE, _SNAPSHOT_TOO_OLD = (
     "ORA-01555",
 )
 _MIGRATING = "ORA-20713"
+_NOT_THERE = frozenset({"ORA-00942", "ORA-00904"})
 _LOCKED = frozenset({"ORA-00054", "ORA-30006", "ORA-02049", "ORA-04021"})
 _AWAY = frozenset(
     f"ORA-{number:05}"
@@ -122,6 +123,10 @@ class OracleDialect:
         """Say whether a lock was waited for in vain."""
         return _code(error) in _LOCKED
 
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table or one of its columns does not exist, or not for this user."""
+        return _code(error) in _NOT_THERE
+
     def holders(self, _connection: PoolProxiedConnection, /) -> list[str]:
         """Nobody: the server tells only an administrator."""
         return []
@@ -133,8 +138,9 @@ class OracleDialect:
         reason = f": {_REASONS[code]}" if code in _REASONS else ""
         return f"{name} {code}{reason}" if code else name, found[1] if found else None
 
-    def begin_within(self, connection: Connection) -> None:
+    def begin_within(self, _connection: Connection, /) -> bool:
         """Nothing: the driver has begun it."""
+        return True
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Read one snapshot: it has to be the transaction's first statement, and is no isolation level."""

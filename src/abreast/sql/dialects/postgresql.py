@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _UNIQUE_VIOLATION, _LOCK_TIMEOUT, _READ_ONLY = "23505", "55P03", "25006"
 _NOT_SUPPORTED, _CHECKS_SETTING = "0A000", "call_bool_check_hook"
 """What a standby answers to psycopg's BEGIN READ WRITE: a number that means much else, and who answers it."""
+_NOT_THERE = frozenset({"42P01", "42703", "3F000"})
 _ROLLED_BACK = frozenset({"40001", "40P01"})
 _AWAY = ("08", "53300", "57P01", "57P02", "57P03", "57P05", "25P03")
 """SQLSTATEs, or how they begin, of a connection that is gone or could not be made: the next may succeed."""
@@ -75,7 +76,7 @@ class PostgresqlDialect:
         @event.listens_for(engine, "connect")
         def on_connect(dbapi_connection: Any, _record: object) -> None:
             cursor = dbapi_connection.cursor()
-            cursor.execute(f"SET lock_timeout = {int(lock_timeout * 1000)}")
+            cursor.execute(f"SET lock_timeout = {round(lock_timeout * 1000)}")
             cursor.close()
             dbapi_connection.commit()
 
@@ -104,6 +105,10 @@ class PostgresqlDialect:
         """Say whether the wait for a lock ran into `lock_timeout`."""
         return _sqlstate(error) == _LOCK_TIMEOUT
 
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table, its schema or one of its columns does not exist."""
+        return _sqlstate(error) in _NOT_THERE
+
     def holders(self, connection: PoolProxiedConnection, /) -> list[str]:
         """Name the oldest sessions that have written and not committed since the wait began."""
         cursor = connection.cursor()
@@ -129,8 +134,9 @@ class PostgresqlDialect:
             reason = str(error.orig).partition("\n")[0]
         return f"{name}: {reason}" if reason else name, constraint
 
-    def begin_within(self, connection: Connection) -> None:
+    def begin_within(self, _connection: Connection, /) -> bool:
         """Nothing: the driver has begun it."""
+        return True
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Nothing: the isolation level travels in BEGIN."""

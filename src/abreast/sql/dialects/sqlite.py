@@ -29,6 +29,7 @@ _UNAVAILABLE = frozenset(
 ) | {_NOLFS, _NOTADB}
 _BUSY_RECOVERY, _BUSY_SNAPSHOT = 261, 517
 _PRIMARY_CODE = 0xFF
+_NOT_THERE = re.compile(r"no such (?:table|column): |table \S+ has no column named ")
 _DEFAULT_BUSY_SECONDS = 10.0
 
 
@@ -111,6 +112,10 @@ class SqliteDialect:
         """Say whether another writer held the file longer than the busy time-out."""
         return _code(error) in (_BUSY, _LOCKED)
 
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table or one of its columns does not exist, for which SQLite has words alone."""
+        return _NOT_THERE.match(str(error.orig)) is not None
+
     def holders(self, _connection: PoolProxiedConnection, /) -> list[str]:
         """Nobody: the file does not say who locks it."""
         return []
@@ -123,10 +128,14 @@ class SqliteDialect:
         columns = str(error.orig).rpartition(": ")[2] if isinstance(error, IntegrityError) else ""
         return str(name), columns if "." in columns else None
 
-    def begin_within(self, connection: Connection) -> None:
+    def begin_within(self, connection: Connection) -> bool:
         """Send BEGIN: Python's driver would send it with the first change, and a version read before could be old."""
-        if not connection.connection.driver_connection.in_transaction:  # type: ignore[union-attr]
+        driver: Any = connection.connection.driver_connection
+        if not driver.in_transaction:
+            if driver.isolation_level is None:
+                return False
             connection.exec_driver_sql("BEGIN IMMEDIATE")
+        return True
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Nothing: the first SELECT after BEGIN fixes the snapshot."""
