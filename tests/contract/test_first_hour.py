@@ -1,6 +1,8 @@
 """What a newcomer gets wrong in the first hour is told at once, with the way out."""
 
 import asyncio
+import subprocess
+import sys
 
 import pytest
 from sqlalchemy import (
@@ -280,3 +282,20 @@ def test_what_to_look_at_fits_the_database():
     ):
         assert words in str(DatabaseUnavailable(database, reason))
     assert "end the transaction that holds it" == DatabaseBusy("sqlite:///app.db", "locked").way_out
+
+
+WITHOUT = """
+import importlib.util, sys
+
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == {missing!r} else found(name, *rest)
+import {package}
+"""
+
+
+def test_an_extra_that_is_not_installed():
+    """What to install is told instead of the name of a module that is missing."""
+    code = WITHOUT.format(missing="langgraph", package="abreast.langgraph")
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].startswith("ImportError: abreast.langgraph needs LangGraph")
+    assert "pip install 'abreast[langgraph]'" in done.stderr

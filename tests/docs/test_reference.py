@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 import abreast
-from abreast import langchain, langgraph, prompt, runs
+from abreast import langchain, langgraph, model, prompt, runs
 from abreast.langgraph import WorkspaceNodes
 from abreast.model.write import WriteResult
 from abreast.runs import Run, Runs
@@ -29,7 +29,7 @@ CLASSES = [
     Write,
     WriteResult,
 ]
-PACKAGES = [runs, langchain, langgraph, prompt]
+PACKAGES = [runs, langchain, langgraph, prompt, model]
 # What abreast itself calls, and no user has to.
 INTERNAL = {"of_thread", "part", "read_or_prepare", "run_once", "run_while", "take", "unpooled", "within"}
 # Made by abreast itself, or in another way.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from abreast.errors import DatabaseBusy, DatabaseUnavailable, WriteRefused
+from abreast.errors import AccessDenied, DatabaseBusy, DatabaseUnavailable, WriteRefused
 from abreast.model.backoff import backoff
+from abreast.sql.dialects import rights_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -93,6 +94,9 @@ class Attempts:
             return self._unavailable(reason if words in reason else f"{reason}: {words}")
         if self.dialect.is_unavailable(error):
             return self._unavailable(reason)
+        denied = self.dialect.denied(error)
+        if denied is not None:
+            return AccessDenied(self.name, denied, rights_of(error.statement))
         return WriteRefused("a row", reason, constraint) if self.committing else error
 
     def _unavailable(self, reason: str) -> DatabaseUnavailable:

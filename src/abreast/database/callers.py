@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
-from abreast.errors import InvalidInput
-from abreast.sql.dialects import dialect_of
+from abreast.errors import AccessDenied, InvalidInput
+from abreast.sql.dialects import dialect_of, rights_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -32,7 +32,7 @@ def run_within(
         connection.begin()
     if not (_is_transactional(connection) and dialect_of(connection).begin_within(connection)):
         raise InvalidInput("within", "is in AUTOCOMMIT mode, where row and event are not atomic", "begin a transaction")
-    with _values_hidden(), connection.begin_nested():
+    with _values_hidden(connection), connection.begin_nested():
         return step(connection, *args, **kwargs)
 
 
@@ -43,10 +43,17 @@ def _is_transactional(connection: Connection) -> bool:
 
 
 @contextmanager
-def _values_hidden() -> Generator[None]:
+def _values_hidden(connection: Connection) -> Generator[None]:
     """Keep a statement's values out of an error, into which an engine of the caller's would write them."""
     try:
         yield
     except DBAPIError as error:
         error.hide_parameters, error.params = True, None
-        raise
+        denied = dialect_of(connection).denied(error)
+        if denied is None:
+            raise
+        name = connection.engine.url.render_as_string(hide_password=True)
+        told = AccessDenied(name, denied, rights_of(error.statement))
+    else:
+        return
+    raise told

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbreastError",
+    "AccessDenied",
     "Author",
     "Conflict",
     "CursorRefused",
@@ -186,6 +187,26 @@ class WriteRefused(AbreastError):
         self.entity_type = entity_type
         self.reason = reason
         self.constraint = constraint
+
+
+class AccessDenied(AbreastError):
+    """
+    The database does not let the role of the URL do what a call needs; nothing was stored.
+
+    Attributes:
+        database: Its URL without the password.
+        reason: What the server refused, in its own words: they speak of tables, never of rows.
+        rights: What the refused statement needs, as `"SELECT"` or `"SELECT and UPDATE"`.
+    """
+
+    def __init__(self, database: str, reason: str, rights: str) -> None:
+        super().__init__(
+            f"database {database}: {reason}; the statement needs {rights}: GRANT it to the role of the URL, or use "
+            "another role"
+        )
+        self.database = database
+        self.reason = reason
+        self.rights = rights
 
 
 class TableMissing(AbreastError):

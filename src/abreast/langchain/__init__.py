@@ -6,6 +6,11 @@ takes `WorkspaceSnapshotMiddleware` (current rows) or `WorkspaceSyncMiddleware` 
 `workspace_tools`, and `bind`.
 """
 
+from importlib.util import find_spec
+
+if find_spec("langchain") is None:
+    raise ImportError("abreast.langchain needs LangChain, which is not installed; pip install 'abreast[langchain]'")
+
 from abreast.langchain.agent import WorkspaceContext, create_synced_agent
 from abreast.langchain.snapshot import WorkspaceSnapshotMiddleware
 from abreast.langchain.sync import WorkspaceSyncMiddleware

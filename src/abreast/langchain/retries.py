@@ -23,7 +23,7 @@ def smaller(batch: Batch, failures: int) -> dict[str, int] | None:
     First it is halved. If that does not help, one line is written out and the rest is told in counts, so that a
     change that makes every answer fail does not hold the thread up for ever. The operator is told each time.
     """
-    if failures < FAILURES:
+    if failures < FAILURES or len(batch.lines) <= 1:
         return None
     _log.warning(
         "runs of thread %r have failed %d times in a row on the changes after r%d: this one is given less",

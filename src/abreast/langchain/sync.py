@@ -16,14 +16,14 @@ from langgraph.types import Command
 from abreast.errors import InvalidInput
 from abreast.langchain.blocks import READ_ERRORS, check_options, render_options, told, unavailable
 from abreast.langchain.calls import Call, call_of, scope_of
-from abreast.langchain.requests import with_block, with_metadata
+from abreast.langchain.requests import DEFAULT_PLACEMENT, with_block, with_metadata
 from abreast.langchain.retries import smaller
 from abreast.langchain.state import SyncState
 from abreast.langgraph.ambient import ambient
 from abreast.langgraph.readings import Reading, Readings, RunKey, awrote, wrote
 from abreast.langgraph.state import DELIVERED, Note, delivered, nominated, noted, turn_of, withdrawn
+from abreast.langgraph.wiring import check_functions, check_parts
 from abreast.model.batch import LIMIT, Batch
-from abreast.operations.runs import failures_since_success
 from abreast.prompt import render, render_unavailable
 from abreast.runs import RUN_KEY, Run, current_run
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from abreast.model.batch import Extras
     from abreast.model.cursor import Cursor
     from abreast.prompt import Placement
-    from abreast.sql.tables import Tables
     from abreast.workspace_log import WorkspaceLog
 
 Accept = Callable[[Any, Any], "bool | Awaitable[bool | None] | None"]
@@ -105,6 +104,8 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         **options: Unpack[BlockOptions],
     ) -> None:
         super().__init__()
+        check_parts(log, limit=limit, placement=placement or DEFAULT_PLACEMENT, render=None, viewer=viewer)
+        check_functions(accept=accept, extras=extras)
         check_options(placement, on_read_error)
         if refresh not in ("run", "call"):
             raise InvalidInput("refresh", "is unknown", 'use "run" or "call"')
@@ -189,10 +190,8 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
             return kept
         wanted = self._wanted(call)
         batch = self._log.read_batch(*_where(call), **wanted)
-        if len(batch.lines) > 1:
-            less = smaller(batch, self._log.database.read(failures_since_success, *self._asked(call)))
-            if less is not None:
-                batch = self._log.read_batch(*_where(call), **(wanted | cast("dict[str, Any]", less)))
+        if (less := smaller(batch, call.run.failures)) is not None:
+            batch = self._log.read_batch(*_where(call), **{**wanted, **less})
         return self._keep(call, request, batch, kept)
 
     async def _areading(self, call: Call, request: ModelRequest[Any]) -> Reading:
@@ -201,10 +200,8 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
             return kept
         wanted = self._wanted(call)
         batch = await self._log.aread_batch(*_where(call), **wanted)
-        if len(batch.lines) > 1:
-            less = smaller(batch, await self._log.database.aread(failures_since_success, *self._asked(call)))
-            if less is not None:
-                batch = await self._log.aread_batch(*_where(call), **(wanted | cast("dict[str, Any]", less)))
+        if (less := smaller(batch, call.run.failures)) is not None:
+            batch = await self._log.aread_batch(*_where(call), **{**wanted, **less})
         return self._keep(call, request, batch, kept)
 
     def _wanted(self, call: Call) -> dict[str, Any]:
@@ -216,9 +213,6 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
             "limit": self._limit,
             "extras": self._extras,
         }
-
-    def _asked(self, call: Call) -> tuple[Tables, str]:
-        return self._log.database.tables, call.run.key.thread_id
 
     def _readings(self, call: Call) -> Readings:
         return self._kept.setdefault(call.run, Readings())

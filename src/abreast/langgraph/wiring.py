@@ -37,7 +37,17 @@ def check_parts(log: object, *, limit: object, placement: object, render: object
         raise InvalidInput("limit", "is no whole number of at least 1", "pass 1 or more")
     if placement not in PLACEMENTS:
         raise InvalidInput("placement", "is unknown", f"use one of: {', '.join(PLACEMENTS)}")
-    for name, function in (("render", render), ("viewer", viewer)):
+    check_functions(render=render, viewer=viewer)
+
+
+def check_functions(**functions: object) -> None:
+    """
+    Make sure that what is called later can be called.
+
+    Raises:
+        InvalidInput: One is no function.
+    """
+    for name, function in functions.items():
         if function is not None and not callable(function):
             raise InvalidInput(name, f"is {type(function).__name__}, no function", "pass a function")
 

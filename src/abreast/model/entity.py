@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from abreast.errors import InvalidEntity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+T = TypeVar("T")
 
 Format = str | Callable[[Any], str]
 Condition = Callable[[Any, Any], Any]
@@ -51,7 +53,8 @@ class Entity:
         event_values: `"names"` stores no values in events at all.
 
     Raises:
-        InvalidEntity: Fields are named twice, a key is to be hidden, or `limit` is below 1.
+        InvalidEntity: Fields are named twice, a key is to be hidden, `limit` is below 1, or an argument is of another
+            kind.
 
     Example:
         >>> Entity(move_table, expose=["move_in_date", "stage"], labels={"move_in_date": "move-in date"}).limit
@@ -80,7 +83,8 @@ class Entity:
         event_values: EventValues = "all",
     ) -> None:
         self.source = source
-        self.name = name or _source_name(source)
+        self.name = _source_name(source) if name is None or name == "" else name
+        self._kind("name", self.name, str, "text")
         self.expose = self._names("expose", expose)
         self.hidden = self._names("hidden", hidden)
         self.secret = self._names("secret", secret)
@@ -89,8 +93,8 @@ class Entity:
         self.version = version
         self.label = label or self.name.replace("_", " ")
         self.title = title
-        self.labels = dict(labels or {})
-        self.formats = dict(formats or {})
+        self.labels = dict(self._kind("labels", labels or {}, Mapping, "mapping by field name"))
+        self.formats = dict(self._kind("formats", formats or {}, Mapping, "mapping by field name"))
         self.order_by = self._names("order_by", order_by)
         self.limit = limit
         self.where = where
@@ -105,7 +109,26 @@ class Entity:
             raise InvalidEntity(self.name, f"{argument} is no list of field names", 'pass ["…", "…"]')
         return names
 
+    def _kind(self, argument: str, value: T, kinds: type[Any] | tuple[type[Any], ...], what: str) -> T:
+        if not isinstance(value, kinds):
+            raise InvalidEntity(str(self.name), f"{argument} is {type(value).__name__}, no {what}", f"pass {what}")
+        return value
+
+    def _check_kinds(self) -> None:
+        self._kind("workspace", self.workspace, str, "text")
+        self._kind("label", self.label, str, "text")
+        self._kind("version", self.version, (str, type(None)), "field name")
+        self._kind("title", self.title, (str, type(None)), "field name")
+        self._kind("limit", self.limit, int, "whole number")
+        for argument, condition in (("where", self.where), ("visible", self.visible)):
+            self._kind(argument, condition, (Callable, type(None)), "function of columns and viewer")  # type: ignore[arg-type]
+        for field, label in self.labels.items():
+            self._kind(f"the label of {field!r}", label, str, "text")
+        for field, form in self.formats.items():
+            self._kind(f"the format of {field!r}", form, (str, Callable), "format string or function")  # type: ignore[arg-type]
+
     def _check(self) -> None:
+        self._check_kinds()
         named = self.expose + self.hidden + self.secret
         twice = sorted({field for field in named if named.count(field) > 1})
         if twice:

@@ -88,6 +88,8 @@ class Plan:
         if own is not None:
             fields.setdefault(own, entity.native_workspace(change.workspace_id))
         native = entity.native(fields)
+        # A key that is given as None is one that the database makes.
+        native = {name: value for name, value in native.items() if value is not None or name not in entity.key}
         self._check_workspace(entity, native, change.to_workspace)
         version = FIRST_VERSION
         entity_id = ""
@@ -218,14 +220,15 @@ class Plan:
         if ahead is not None:
             return entity.native_workspace(ahead)
         rows = LiveRows(self.connection, self.context.tables, entity, "")
-        return rows.execute(entity.workspace_by_parent(value)).scalar()
+        return rows.value(entity.workspace_by_parent(value))
 
     def _parent_ahead(self, entity: EntityTable, value: Any) -> str | None:
         """Find a parent that this same request inserts."""
         for (workspace_id, name, _), row in self._ahead.items():
             parent = self.context.catalog.by_name[name]
             target = entity.hops[0].target
-            if row is not None and parent.table is target.table and row.values.get(parent.names[target]) == value:
+            known = row is not None and parent.table is target.table and target in parent.names
+            if row is not None and known and row.values.get(parent.names[target]) == value:
                 return workspace_id
         return None
 

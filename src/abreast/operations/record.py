@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import insert, select
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Row, Select
 
+    from abreast.model.event import JsonObject
+    from abreast.sql.mapping import EntityTable
     from abreast.sql.tables import Tables
 
 
@@ -65,12 +69,39 @@ def event_of(row: Row[Any]) -> Event:
         changed_fields=tuple(changed),
         before=before,
         after=after,
-        actor=Actor(actor_type, actor_id, on_behalf_of),
+        actor=_actor(actor_type, actor_id, on_behalf_of),
         source_thread_id=thread_id,
         run_id=run_id,
         mutation_id=mutation_id,
         created_at=created_at,
     )
+
+
+_actor = lru_cache(maxsize=1_024)(Actor)
+"""Few people and agents make many changes."""
+
+
+def told(event: Event, entity: EntityTable | None) -> Event:
+    """
+    Give an event as its entity is described today: what was stored of fields that are not exposed any more is left out.
+
+    Of an entity that is not registered any more no value is.
+    """
+    exposed = frozenset[str]() if entity is None else entity.shown_values
+    secrets = frozenset[str]() if entity is None else entity.secrets
+    before, after = _only(event.before, exposed), _only(event.after, exposed)
+    named = event.changed_fields
+    if not secrets.isdisjoint(named):
+        named = tuple(name for name in named if name not in secrets)
+    if before is event.before and after is event.after and named is event.changed_fields:
+        return event
+    return replace(event, before=before, after=after, changed_fields=named)
+
+
+def _only(values: JsonObject | None, names: frozenset[str]) -> JsonObject | None:
+    if values is None or values.keys() <= names:
+        return values
+    return {name: value for name, value in values.items() if name in names}
 
 
 def _values(event: Event) -> dict[str, Any]:

@@ -94,7 +94,16 @@ def write_text(text: str) -> str:
         >>> print(write_text("2026-09-30"), write_text("booked"))
         2026-09-30 "booked"
     """
+    return _written_short(text) if len(text) <= _SHORT_TEXT else _written(text)
+
+
+def _written(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else quote(text)
+
+
+_SHORT_TEXT = 64
+_written_short = lru_cache(maxsize=8_192)(_written)
+"""Rows say the same again and again, from call to call and among each other: states, dates, names."""
 
 
 def write_id(text: str) -> str:

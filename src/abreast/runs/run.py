@@ -30,6 +30,7 @@ class Run:
         lease: The right to run, with its fence.
         place: The database and tables that hold the lease.
         is_first: The thread was never run before.
+        failures: How many runs of the thread have failed since its last success.
         micros: How long the lease holds without being renewed.
         outer: The run this one is called from: of another thread, or of the same one, whose lease it then shares.
         batches: What the model was given last, by scope; kept for the run, never in graph state.
@@ -44,6 +45,7 @@ class Run:
     lease: Lease
     place: tuple[str, str] = ("", "")
     is_first: bool = False
+    failures: int = 0
     micros: int = 0
     outer: Run | None = None
     batches: dict[str, Batch] = field(default_factory=dict[str, "Batch"])
@@ -86,7 +88,15 @@ class Run:
 
         It shares the lease and what was given; what it nominates counts once it has succeeded.
         """
-        return Run(self.key, self.workspace_id, self.lease, self.place, outer=self, batches=self.batches)
+        return Run(
+            self.key,
+            self.workspace_id,
+            self.lease,
+            self.place,
+            failures=self.failures,
+            outer=self,
+            batches=self.batches,
+        )
 
     def take(self, part: Run, outcome: Outcome) -> None:
         """End a part, and take over what it nominated if it has succeeded."""

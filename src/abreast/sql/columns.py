@@ -10,10 +10,14 @@ from sqlalchemy.dialects import mysql, oracle
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Column, Dialect
 
 KEY_BYTES = 255
 """Longest id in UTF-8 bytes: three of them and a BIGINT fit an InnoDB key (3,072 bytes)."""
+
+_decode = json.JSONDecoder().decode
 
 _ORACLE_EMPTY = "\x01"
 """Stands for '' on Oracle, which stores '' as NULL; ids may not hold control characters."""
@@ -38,23 +42,21 @@ class KeyText(TypeDecorator[str]):
             return dialect.type_descriptor(oracle.VARCHAR2(self.length))
         return dialect.type_descriptor(String(self.length))
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
-        """Encode for the database."""
-        if value is None:
-            return None
+    def bind_processor(self, dialect: Dialect) -> Callable[[str | None], Any] | None:
+        """Encode for the database, where it takes no text as it is."""
         if dialect.name in ("mysql", "mariadb"):
-            return value.encode()
-        if dialect.name == "oracle" and value == "":
-            return _ORACLE_EMPTY
-        return value
+            return lambda value: None if value is None else value.encode()
+        if dialect.name == "oracle":
+            return lambda value: _ORACLE_EMPTY if value == "" else value
+        return None
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
-        """Decode from the database."""
-        if isinstance(value, (bytes, bytearray)):
-            return value.decode()
-        if dialect.name == "oracle" and value == _ORACLE_EMPTY:
-            return ""
-        return value  # type: ignore[no-any-return]
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], str | None] | None:  # noqa: ARG002 - SQLAlchemy's signature
+        """Decode from the database: None, and no call for each of many values, where it gives text as it is."""
+        if dialect.name in ("mysql", "mariadb"):
+            return lambda value: value.decode() if isinstance(value, (bytes, bytearray)) else value
+        if dialect.name == "oracle":
+            return lambda value: "" if value == _ORACLE_EMPTY else value
+        return None
 
 
 class JsonText(TypeDecorator[Any]):
@@ -75,9 +77,9 @@ class JsonText(TypeDecorator[Any]):
             return None
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002 - as above
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str | None], Any]:  # noqa: ARG002 - as above
         """Decode."""
-        return None if value is None else json.loads(value)
+        return lambda value: None if value is None else _decode(value)
 
 
 class Blob(TypeDecorator[bytes]):
@@ -92,6 +94,9 @@ class Blob(TypeDecorator[bytes]):
             return dialect.type_descriptor(mysql.LONGBLOB())
         return dialect.type_descriptor(LargeBinary())
 
+
+CELL_TEXT = Text().with_variant(LargeBinary(), "sqlite")
+"""What a cell is cast to that cannot be read otherwise; SQLite's text need not be text, so its bytes are asked for."""
 
 Micros = BigInteger
 """UTC microseconds: time zones and precision of timestamps differ between databases."""

@@ -17,14 +17,12 @@ from sqlalchemy.orm import Mapper, object_mapper
 
 from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownField
 from abreast.model.entity import Entity, check_shown
-from abreast.sql.paths import WorkspacePath
+from abreast.sql.keys import from_id, key_kind
+from abreast.sql.paths import WorkspacePath, bound
 from abreast.sql.values import check_id, from_json, stored_to_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-
-_DIGITS = 25
 
 
 class EntityTable(WorkspacePath):
@@ -35,6 +33,7 @@ class EntityTable(WorkspacePath):
         fields: The table's columns by field name; field names are the mapper's attribute names.
         key: Names of the fields that identify a row.
         version_field: Name of the version column's field; None where abreast keeps the versions.
+        shown_values: Names of the fields whose values are shown.
         hops: Foreign keys to follow until the table that holds the workspace column.
         workspace_column: The column that holds the workspace id.
     """
@@ -54,6 +53,7 @@ class EntityTable(WorkspacePath):
         self.version_field = self._version_field()
         self._check_named()
         self.names = {column: name for name, column in self.fields.items()}
+        self.shown_values = frozenset(entity.expose)
 
     @property
     def own_workspace_field(self) -> str | None:
@@ -94,12 +94,15 @@ class EntityTable(WorkspacePath):
             if part is None:
                 raise InvalidInput(f"{self.name}.{field}", "is missing", "pass the key of a row")
         return {
-            field: from_json(f"{self.name}.{field}", part, self.fields[field].type)
+            field: from_id(f"{self.name}.{field}", part, self.fields[field].type)
             for field, part in zip(self.key, parts, strict=True)
         }
 
     def entity_id(self, values: Mapping[str, Any]) -> str:
         """Write a row's key as its entity id: the value itself, or a JSON list for composite keys."""
+        first = values[self.key[0]]
+        if len(self.key) == 1 and type(first) is int:
+            return check_id(f"{self.name}.{self.key[0]}", str(first))
         parts = [to_json(f"{self.name}.{field}", values[field], self.fields[field].type) for field in self.key]
         if len(parts) == 1:
             text = parts[0] if isinstance(parts[0], str) else json.dumps(parts[0])
@@ -109,7 +112,7 @@ class EntityTable(WorkspacePath):
 
     def key_condition(self, key: Mapping[str, Any]) -> list[ColumnElement[bool]]:
         """Build the condition that finds one row."""
-        return [self.fields[field] == value for field, value in key.items()]
+        return [self.fields[field] == bound(value, self.fields[field]) for field, value in key.items()]
 
     def readable(self, extra: Iterable[str] = ()) -> dict[str, Column[Any]]:
         """Name what is read of a row: what is exposed and what finds it; hidden fields only where `extra` says so."""
@@ -121,6 +124,8 @@ class EntityTable(WorkspacePath):
 
     def json_value(self, field: str, value: Any) -> Any:
         """Give a field's stored value as JSON value; one that has none, as NaN, is written as text."""
+        if value is None or type(value) is int:
+            return value
         return stored_to_json(f"{self.name}.{field}", value, self.fields[field].type)
 
     def exposed(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,12 +175,7 @@ class EntityTable(WorkspacePath):
         parts = list(cast("Sequence[Any]", key)) if isinstance(key, (tuple, list)) else [key]
         if len(parts) != len(self.key):
             raise self._bad_key()
-        return parts if composite else [self._single(parts[0])]
-
-    def _single(self, part: Any) -> Any:
-        """Read an entity id: of a number column it is the number as text."""
-        number = isinstance(part, str) and isinstance(self.fields[self.key[0]].type, Integer)
-        return int(part) if number and part.removeprefix("-").isdecimal() and len(part) < _DIGITS else part
+        return parts
 
     def _bad_key(self) -> InvalidInput:
         return InvalidInput(
@@ -216,6 +216,13 @@ class EntityTable(WorkspacePath):
             )
         check_shown(entity, self.key, "is part of the key")
         check_shown(entity, version, "is the version")
+        for name in self.key:
+            if key_kind(self.fields[name].type) is None:
+                raise InvalidEntity(
+                    self.name,
+                    f"an id made of its key column {name!r} cannot be read back",
+                    "choose other fields by key=: text, numbers, dates, UUIDs, enums or bytes",
+                )
         if version and not isinstance(self.column(version[0]).type, Integer):
             raise InvalidEntity(
                 self.name,

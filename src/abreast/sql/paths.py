@@ -14,6 +14,7 @@ from sqlalchemy import (
     Select,
     Table,
     UniqueConstraint,
+    bindparam,
     literal,
     select,
 )
@@ -31,6 +32,11 @@ class Hop:
 
     column: Column[Any]
     target: Column[Any]
+
+
+def bound(value: Any, column: Column[Any]) -> ColumnElement[Any]:
+    """Bind a value for a comparison; a name SQLAlchemy chose could be that of a column that the statement sets."""
+    return bindparam("abreast_bound", value, column.type, unique=True)
 
 
 class WorkspacePath:
@@ -69,22 +75,19 @@ class WorkspacePath:
     def in_workspace(self, workspace_id: str) -> ColumnElement[bool]:
         """Build the condition that a row belongs to a workspace."""
         last = self._last_table().c[self.workspace_column.key]
-        return self._through(last == self.native_workspace(workspace_id), len(self.hops))
+        here = bound(self.native_workspace(workspace_id), self.workspace_column)
+        return self._through(last == here, len(self.hops))
 
-    def below(
-        self, table: Table, values: Mapping[str, Any], names: Mapping[Column[Any], str]
-    ) -> Iterator[ColumnElement[bool]]:
+    def below(self, values: Mapping[Column[Any], Any]) -> Iterator[ColumnElement[bool]]:
         """
         Build the conditions that a row lies below a row of another table on the way to its workspace.
 
         Args:
-            values: The other row, by field name.
-            names: The other table's field names by column.
+            values: What the other row holds in the columns that such rows point to.
         """
         for reached, hop in enumerate(self.hops):
-            if hop.target.table is table:
-                source = self._source(reached)
-                condition: ColumnElement[bool] = source == values[names[hop.target]]
+            if values.get(hop.target) is not None:
+                condition: ColumnElement[bool] = self._source(reached) == bound(values[hop.target], hop.column)
                 yield self._through(condition, reached)
 
     def _source(self, position: int) -> ColumnElement[Any]:

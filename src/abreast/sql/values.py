@@ -11,8 +11,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
-from sqlalchemy import JSON, Date, DateTime, Interval, LargeBinary, Numeric, Time, Uuid
+from sqlalchemy import BINARY, JSON, VARBINARY, Date, DateTime, Interval, LargeBinary, Numeric, Time, Uuid
 from sqlalchemy import Enum as EnumType
+from sqlalchemy.sql.elements import ClauseElement
 from sqlalchemy.types import Boolean, Float, Integer, String, TypeDecorator
 
 from abreast.errors import InvalidInput
@@ -28,6 +29,8 @@ M = TypeVar("M", datetime, time)
 _FIRST_PRINTABLE = " "
 _MOST_DIGITS = 2_000
 _MOST_NAMES = 30
+_MOST_NESTED = 100
+BINARY_TYPES = (LargeBinary, BINARY, VARBINARY)
 LARGEST_INTEGER = 2**63 - 1
 """Highest number that every database keeps in a BIGINT; the lowest is one further from 0."""
 
@@ -63,19 +66,29 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
     zone is written in UTC, whatever zone the session has; a number of a column without a scale has no padding.
 
     Raises:
-        InvalidInput: The value has no JSON form (NaN, an unknown type) or text that no database keeps (NUL).
+        InvalidInput: The value has no JSON form (NaN, an unknown type, more than 100 levels) or text that no
+            database keeps (NUL).
     """
     kind: type = type(value)
     if value is None or kind is bool or kind is int:
         return value
     if kind is str:
         return _text(name, value)
+    if isinstance(value, (dict, list, tuple)):
+        _check_depth(name, value)
     if isinstance(value, Enum) and isinstance(column_type, EnumType):
         return value.name
     if isinstance(value, datetime) and isinstance(column_type, DateTime) and column_type.timezone:
-        return _in_utc(value).isoformat()
+        return _utc_text(name, value)
     if isinstance(value, Decimal) and isinstance(column_type, Numeric) and column_type.scale is None:
         return _without_padding(_decimal(name, value))
+    return _json(name, value)
+
+
+def _json(name: str, value: Any) -> Any:
+    """Write a value that was looked at, or one inside of it."""
+    if value is None or value is True or value is False:
+        return value
     for kinds, convert in _CONVERSIONS:
         if isinstance(value, kinds):
             return convert(name, value)
@@ -117,6 +130,8 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     """
     if value is None:
         return None
+    if isinstance(value, ClauseElement) or hasattr(value, "__clause_element__"):
+        raise InvalidInput(name, "is a SQL expression, whose value no event could tell", "pass the value itself")
     if isinstance(value, Enum) and isinstance(value, (str, int)) and not isinstance(column_type, EnumType):
         value = value.value
     impl = _implementation(value, column_type)
@@ -124,8 +139,8 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
         _text(name, value)
     if isinstance(value, float):
         _finite(name, value)
-    for kind, read in _READERS:
-        if isinstance(impl, kind):
+    for kinds, read in _READERS:
+        if isinstance(impl, kinds):
             return _read(name, read, value, impl)
     return value
 
@@ -135,7 +150,9 @@ def _implementation(value: Any, column_type: TypeEngine[Any]) -> Any:
     # SQLAlchemy's Interval is a decorator of DateTime, but to whoever uses it no DateTime.
     if not isinstance(column_type, TypeDecorator) or isinstance(column_type, Interval):
         return column_type
-    return column_type.impl_instance if isinstance(value, (str, int, float, list, dict)) else None
+    held = column_type.impl_instance
+    own = isinstance(held, BINARY_TYPES) or not isinstance(value, (str, int, float, list, dict))
+    return None if own else held
 
 
 def _read(name: str, read: Callable[[Any, Any], Any], value: Any, impl: Any) -> Any:
@@ -194,11 +211,11 @@ def _key(name: str, key: Any) -> str:
 
 def _enum(name: str, value: Enum) -> Any:
     """Give the name, or the text or number of an enum that is one."""
-    return to_json(name, value.value) if isinstance(value, (str, int)) else value.name
+    return _json(name, value.value) if isinstance(value, (str, int)) else value.name
 
 
 def _object(name: str, value: dict[Any, Any]) -> dict[str, Any]:
-    return {_key(name, key): to_json(name, item) for key, item in value.items()}
+    return {_key(name, key): _json(name, item) for key, item in value.items()}
 
 
 def _decimal(name: str, value: Decimal) -> str:
@@ -219,13 +236,37 @@ _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[str, Any], Any]], .
     (int, lambda _name, value: value),
     (float, _finite),
     (dict, _object),
-    ((list, tuple), lambda name, value: [to_json(name, item) for item in value]),
+    ((list, tuple), lambda name, value: [_json(name, item) for item in value]),
     ((datetime, date, time), lambda _name, value: value.isoformat()),
     (Decimal, _decimal),
     (UUID, lambda _name, value: str(value)),
     (timedelta, lambda _name, value: value.total_seconds()),
     ((bytes, bytearray, memoryview), lambda _name, value: b64encode(bytes(value)).decode()),
 )
+
+
+def _check_depth(name: str, value: Any) -> None:
+    """Refuse what readers of JSON would give up on, each at a depth of its own."""
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > _MOST_NESTED:
+            raise InvalidInput(name, "is nested too deeply", f"nest at most {_MOST_NESTED} levels")
+        level = [item for container in level for item in _contained(container)]
+
+
+def _contained(value: Any) -> list[Any]:
+    container: Any = value
+    items = container.values() if isinstance(value, dict) else container
+    return [item for item in items if isinstance(item, (dict, list, tuple))]
+
+
+def _utc_text(name: str, value: datetime) -> str:
+    try:
+        return _in_utc(value).isoformat()
+    except OverflowError:
+        pass
+    raise InvalidInput(name, "is at an end of the calendar", "pass another point in time")
 
 
 def _in_utc(value: datetime) -> datetime:
@@ -340,7 +381,7 @@ def _instance(value: Any, kind: Any) -> Any:
     return value
 
 
-_READERS: tuple[tuple[type[Any], Callable[[Any, Any], Any]], ...] = (
+_READERS: tuple[tuple[type[Any] | tuple[type[Any], ...], Callable[[Any, Any], Any]], ...] = (
     (EnumType, _as_enum),
     (Date, _as_date),
     (DateTime, _as_datetime),
@@ -352,6 +393,6 @@ _READERS: tuple[tuple[type[Any], Callable[[Any, Any], Any]], ...] = (
     (Boolean, _as_boolean),
     (Integer, _as_integer),
     (JSON, _as_json),
-    (LargeBinary, _as_bytes),
+    (BINARY_TYPES, _as_bytes),
     (String, lambda value, _impl: _instance(value, str)),
 )

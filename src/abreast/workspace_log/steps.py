@@ -125,6 +125,7 @@ class Steps:
         return changes.list_changes(
             connection,
             self.tables,
+            self.catalog,
             wanted.workspace_id,
             after=wanted.after,
             limit=wanted.limit,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 from sqlalchemy import JSON, Date, DateTime, Interval, LargeBinary, Numeric, Time, Uuid
 from sqlalchemy import Enum as EnumType
 from sqlalchemy.types import Boolean, Float, Integer, String, TypeDecorator
@@ -44,10 +45,20 @@ class Fields(BaseModel):
         return self.model_dump(by_alias=True, exclude_unset=True, mode="json" if plain else "python")
 
 
+def _written_id(value: object) -> object:
+    """Take an id as a model may send it: a number, or the list that a composite id looks like."""
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return str(value) if type(value) is int else value
+
+
+EntityId = Annotated[str, BeforeValidator(_written_id)]
+
+
 class Row(BaseModel):
     """A row and the version it was read with."""
 
-    id: str = Field(description="Id of the row, as it stands in CURRENT.")
+    id: EntityId = Field(description="Id of the row, as it stands in CURRENT.")
     expected_version: int = Field(description="The row's version as you last read it; a changed row is refused.")
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _DUPLICATE, _DUPLICATE_NAMED = 1062, 1586
 _DEADLOCK, _CHANGED_SINCE_READ, _LOCK_TIMEOUT, _LOCK_HELD, _NODE_NOT_READY = 1213, 1020, 1205, 3572, 1047
+_DENIED = frozenset({1044, 1142, 1143})
 _NOT_THERE = frozenset({1054, 1146})
 _AWAY = frozenset({1040, 1053, 1080, 1203, 1927, 2002, 2003, 2005, 2006, 2013, 2055, 4031})
 _REASONS = {
@@ -46,6 +47,7 @@ class MysqlDialect:
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    one_writer = False
     closes_after_fork = False
     locked_when_dropped = False
 
@@ -98,6 +100,10 @@ class MysqlDialect:
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether a lock was waited for in vain."""
         return _code(error) in (_LOCK_TIMEOUT, _LOCK_HELD)
+
+    def denied(self, error: DBAPIError) -> str | None:
+        """Tell what the account may not do."""
+        return str(error.orig.args[-1]) if error.orig is not None and _code(error) in _DENIED else None
 
     def is_missing_table(self, error: DBAPIError) -> bool:
         """Say whether a table or one of its columns does not exist."""

@@ -24,6 +24,7 @@ _DUPLICATE, _DEADLOCK, _CANNOT_SERIALIZE, _SNAPSHOT_TOO_OLD = (
     "ORA-01555",
 )
 _MIGRATING = "ORA-20713"
+_DENIED = "ORA-01031"
 _NOT_THERE = frozenset({"ORA-00942", "ORA-00904"})
 _LOCKED = frozenset({"ORA-00054", "ORA-30006", "ORA-02049", "ORA-04021"})
 _AWAY = frozenset(
@@ -70,6 +71,7 @@ class OracleDialect:
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    one_writer = False
     closes_after_fork = False
     locked_when_dropped = False
 
@@ -122,6 +124,10 @@ class OracleDialect:
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether a lock was waited for in vain."""
         return _code(error) in _LOCKED
+
+    def denied(self, error: DBAPIError) -> str | None:
+        """Tell that the user may not; a table that he may not even see is told as one that is not there."""
+        return "insufficient privileges" if _code(error) == _DENIED else None
 
     def is_missing_table(self, error: DBAPIError) -> bool:
         """Say whether a table or one of its columns does not exist, or not for this user."""

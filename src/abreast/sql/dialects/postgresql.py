@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _UNIQUE_VIOLATION, _LOCK_TIMEOUT, _READ_ONLY = "23505", "55P03", "25006"
 _NOT_SUPPORTED, _CHECKS_SETTING = "0A000", "call_bool_check_hook"
 """What a standby answers to psycopg's BEGIN READ WRITE: a number that means much else, and who answers it."""
+_DENIED = "42501"
 _NOT_THERE = frozenset({"42P01", "42703", "3F000"})
 _ROLLED_BACK = frozenset({"40001", "40P01"})
 _AWAY = ("08", "53300", "57P01", "57P02", "57P03", "57P05", "25P03")
@@ -56,6 +57,7 @@ class PostgresqlDialect:
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    one_writer = False
     closes_after_fork = False
     locked_when_dropped = False
 
@@ -104,6 +106,12 @@ class PostgresqlDialect:
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether the wait for a lock ran into `lock_timeout`."""
         return _sqlstate(error) == _LOCK_TIMEOUT
+
+    def denied(self, error: DBAPIError) -> str | None:
+        """Tell what the role may not do; asyncpg's own words stand in the error behind SQLAlchemy's."""
+        if _sqlstate(error) != _DENIED or error.orig is None:
+            return None
+        return str(error.orig.__cause__ or error.orig).partition("\n")[0]
 
     def is_missing_table(self, error: DBAPIError) -> bool:
         """Say whether a table, its schema or one of its columns does not exist."""

@@ -39,6 +39,7 @@ class SqliteDialect:
     write_options: Mapping[str, Any] = {"abreast_begin": "BEGIN IMMEDIATE"}
     read_options: Mapping[str, Any] = {"abreast_begin": "BEGIN"}
     alone_options: Mapping[str, Any] = write_options
+    one_writer = True
     closes_after_fork = True
     locked_when_dropped = True
 
@@ -111,6 +112,10 @@ class SqliteDialect:
     def is_locked(self, error: DBAPIError) -> bool:
         """Say whether another writer held the file longer than the busy time-out."""
         return _code(error) in (_BUSY, _LOCKED)
+
+    def denied(self, _error: DBAPIError) -> str | None:
+        """Nothing: a file has no roles, and one that cannot be written is told as unavailable."""
+        return None
 
     def is_missing_table(self, error: DBAPIError) -> bool:
         """Say whether a table or one of its columns does not exist, for which SQLite has words alone."""
