@@ -14,7 +14,7 @@ WHERE abreast_workspace.workspace_id = :place;
 
 SELECT abreast_workspace_event.workspace_id, abreast_workspace_event.event_id, abreast_workspace_event.revision, abreast_workspace_event.entity_type, abreast_workspace_event.entity_id, abreast_workspace_event.version, abreast_workspace_event.operation, abreast_workspace_event.changed_fields, abreast_workspace_event.before, abreast_workspace_event.after, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of, abreast_workspace_event.source_thread_id, abreast_workspace_event.run_id, abreast_workspace_event.mutation_id, abreast_workspace_event.created_at
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.revision > :revision_1 AND abreast_workspace_event.revision <= :revision_2 ORDER BY abreast_workspace_event.revision
+WHERE abreast_workspace_event.workspace_id = :place AND abreast_workspace_event.revision > :after AND abreast_workspace_event.revision <= :head ORDER BY abreast_workspace_event.revision
  FETCH FIRST 500 ROWS ONLY;
 
 SELECT abreast_workspace_event.entity_type, abreast_workspace_event.operation, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of, count(*) AS events, count(DISTINCT abreast_workspace_event.entity_id) AS entities, min(abreast_workspace_event.revision) AS first_revision, max(abreast_workspace_event.revision) AS last_revision, min(abreast_workspace_event.created_at) AS first_at, max(abreast_workspace_event.created_at) AS last_at
