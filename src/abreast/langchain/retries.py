@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from abreast.model.batch import Batch
@@ -14,7 +14,7 @@ FAILURES: Final = 3
 _log = logging.getLogger(__name__)
 
 
-def smaller(batch: Batch, failures: int) -> dict[str, int] | None:
+def smaller(batch: Batch, failures: int) -> dict[str, Any] | None:
     """
     Bound the batch of a thread whose runs have failed since its last success; None where it stays.
 

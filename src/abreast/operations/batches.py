@@ -22,7 +22,7 @@ from abreast.sql.values import to_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sqlalchemy import BindParameter, Connection, Select
+    from sqlalchemy import BindParameter, ColumnElement, Connection, Select
 
     from abreast.model.batch import BatchRequest
     from abreast.model.cursor import ResetReason
@@ -149,22 +149,19 @@ def _select_standing(tables: Tables) -> Select[Any]:
         select(event.c.event_id).where(event.c.workspace_id == place, event.c.revision == revision).scalar_subquery()
         for revision in (workspace.c.head, stored.c.revision)
     )
-    return (
-        select(
-            workspace.c.epoch,
-            workspace.c.head,
-            workspace.c.floor,
-            head_mark.label("head_mark"),
-            select(thread.c.workspace_id).where(thread.c.thread_id == thread_id).scalar_subquery().label("bound"),
-            stored.c.epoch.label("cursor_epoch"),
-            stored.c.revision,
-            stored.c.mark,
-            mark_found.label("mark_found"),
-            case((waiting, literal(1)), else_=literal(0)).label("waiting"),
-        )
-        .select_from(workspace.outerjoin(stored, of_thread))
-        .where(workspace.c.workspace_id == place)
-    )
+    told: list[ColumnElement[Any]] = [
+        workspace.c.epoch,
+        workspace.c.head,
+        workspace.c.floor,
+        head_mark.label("head_mark"),
+        select(thread.c.workspace_id).where(thread.c.thread_id == thread_id).scalar_subquery().label("bound"),
+        stored.c.epoch.label("cursor_epoch"),
+        stored.c.revision,
+        stored.c.mark,
+        mark_found.label("mark_found"),
+        case((waiting, literal(1)), else_=literal(0)).label("waiting"),
+    ]
+    return select(*told).select_from(workspace.outerjoin(stored, of_thread)).where(workspace.c.workspace_id == place)
 
 
 def _standing(connection: Connection, tables: Tables, request: BatchRequest) -> _Standing | None:

@@ -10,8 +10,6 @@ from sqlalchemy.dialects import mysql, oracle
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sqlalchemy import Column, Dialect
 
 KEY_BYTES = 255
@@ -42,21 +40,37 @@ class KeyText(TypeDecorator[str]):
             return dialect.type_descriptor(oracle.VARCHAR2(self.length))
         return dialect.type_descriptor(String(self.length))
 
-    def bind_processor(self, dialect: Dialect) -> Callable[[str | None], Any] | None:
+    def bind_processor(self, dialect: Dialect) -> Any:
         """Encode for the database, where it takes no text as it is."""
         if dialect.name in ("mysql", "mariadb"):
-            return lambda value: None if value is None else value.encode()
+            return _encoded
         if dialect.name == "oracle":
-            return lambda value: _ORACLE_EMPTY if value == "" else value
+            return _without_empty
         return None
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], str | None] | None:  # noqa: ARG002 - SQLAlchemy's signature
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:  # noqa: ARG002 - SQLAlchemy's signature
         """Decode from the database: None, and no call for each of many values, where it gives text as it is."""
         if dialect.name in ("mysql", "mariadb"):
-            return lambda value: value.decode() if isinstance(value, (bytes, bytearray)) else value
+            return _decoded
         if dialect.name == "oracle":
-            return lambda value: "" if value == _ORACLE_EMPTY else value
+            return _with_empty
         return None
+
+
+def _encoded(value: str | None) -> bytes | None:
+    return None if value is None else value.encode()
+
+
+def _decoded(value: Any) -> Any:
+    return value.decode() if isinstance(value, (bytes, bytearray)) else value
+
+
+def _without_empty(value: str | None) -> str | None:
+    return _ORACLE_EMPTY if value == "" else value
+
+
+def _with_empty(value: str | None) -> str | None:
+    return "" if value == _ORACLE_EMPTY else value
 
 
 class JsonText(TypeDecorator[Any]):
@@ -77,9 +91,13 @@ class JsonText(TypeDecorator[Any]):
             return None
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str | None], Any]:  # noqa: ARG002 - as above
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:  # noqa: ARG002 - as above
         """Decode."""
-        return lambda value: None if value is None else _decode(value)
+        return _parsed
+
+
+def _parsed(value: str | None) -> Any:
+    return None if value is None else _decode(value)
 
 
 class Blob(TypeDecorator[bytes]):

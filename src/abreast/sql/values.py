@@ -69,7 +69,7 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
         InvalidInput: The value has no JSON form (NaN, an unknown type, more than 100 levels) or text that no
             database keeps (NUL).
     """
-    kind: type = type(value)
+    kind: type[Any] = type(cast("object", value))
     if value is None or kind is bool or kind is int:
         return value
     if kind is str:

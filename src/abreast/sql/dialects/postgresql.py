@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _UNIQUE_VIOLATION, _LOCK_TIMEOUT, _READ_ONLY = "23505", "55P03", "25006"
 _NOT_SUPPORTED, _CHECKS_SETTING = "0A000", "call_bool_check_hook"
 """What a standby answers to psycopg's BEGIN READ WRITE: a number that means much else, and who answers it."""
-_DENIED = "42501"
+_DENIED, _CHECKS_RIGHTS = "42501", frozenset({"aclcheck_error", "aclcheck_error_col", "ExecWithCheckOptions"})
+"""The number of what the role may not, and who says so in the server; a trigger may give the number to its own text."""
 _NOT_THERE = frozenset({"42P01", "42703", "3F000"})
 _ROLLED_BACK = frozenset({"40001", "40P01"})
 _AWAY = ("08", "53300", "57P01", "57P02", "57P03", "57P05", "25P03")
@@ -109,7 +110,7 @@ class PostgresqlDialect:
 
     def denied(self, error: DBAPIError) -> str | None:
         """Tell what the role may not do; asyncpg's own words stand in the error behind SQLAlchemy's."""
-        if _sqlstate(error) != _DENIED or error.orig is None:
+        if _sqlstate(error) != _DENIED or error.orig is None or _told_by(error) not in _CHECKS_RIGHTS:
             return None
         return str(error.orig.__cause__ or error.orig).partition("\n")[0]
 
@@ -170,6 +171,12 @@ def _sqlstate(error: DBAPIError) -> str | None:
     if state == _NOT_SUPPORTED and refused_by == _CHECKS_SETTING:
         return _READ_ONLY
     return state if isinstance(state, str) else None
+
+
+def _told_by(error: DBAPIError) -> str | None:
+    """Name the server's function that refused the statement."""
+    told = getattr(getattr(error.orig, "diag", None), "source_function", None)
+    return told or getattr(error.orig.__cause__ if error.orig else None, "server_source_function", None)
 
 
 def _is_away(error: DBAPIError) -> bool:
