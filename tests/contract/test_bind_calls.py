@@ -300,11 +300,11 @@ def statements(world: World) -> Iterator[Callable[[], list[str]]]:
 
 
 def test_statement_budget(world: World, statements: Callable[[], list[str]]):
-    """A run costs one transaction to begin and one to end: four statements, and two beside the confirmation."""
+    """A run costs one transaction to begin and one to end: five statements, and two beside the confirmation."""
     world.run(world.bound())
     about = [one for one in statements() if "thread_lease" in one or "abreast_run" in one]
     kinds = [one.split(maxsplit=1)[0] + (" lease" if "thread_lease" in one else " run") for one in about]
-    assert ["UPDATE lease", "SELECT lease", "INSERT run", "UPDATE run", "UPDATE lease"] == kinds
+    assert ["UPDATE lease", "SELECT lease", "SELECT lease", "INSERT run", "UPDATE run", "UPDATE lease"] == kinds
     assert "thread_lease" in statements()[-1]
 
 

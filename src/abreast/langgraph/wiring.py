@@ -31,13 +31,23 @@ def check_parts(log: object, *, limit: object, placement: object, render: object
     Raises:
         InvalidInput: The log is none, the limit below 1, the placement unknown, or a function is none.
     """
-    if not isinstance(log, WorkspaceLog):
-        raise InvalidInput("log", f"is {type(log).__name__}, no WorkspaceLog", "pass WorkspaceLog(database, entities)")
+    check_log(log)
     if type(limit) is not int or limit < 1:
         raise InvalidInput("limit", "is no whole number of at least 1", "pass 1 or more")
     if placement not in PLACEMENTS:
         raise InvalidInput("placement", "is unknown", f"use one of: {', '.join(PLACEMENTS)}")
     check_functions(render=render, viewer=viewer)
+
+
+def check_log(log: object) -> None:
+    """
+    Make sure that a log is one.
+
+    Raises:
+        InvalidInput: It is something else.
+    """
+    if not isinstance(log, WorkspaceLog):
+        raise InvalidInput("log", f"is {type(log).__name__}, no WorkspaceLog", "pass WorkspaceLog(database, entities)")
 
 
 def check_functions(**functions: object) -> None:

@@ -35,6 +35,7 @@ class Run:
         outer: The run this one is called from: of another thread, or of the same one, whose lease it then shares.
         batches: What the model was given last, by scope; kept for the run, never in graph state.
         nominated: The cursors that the last checkpoint holds, by scope; confirmed when the run has succeeded.
+        answers: Ids of the messages that models gave when they had been given the current state.
         refused: The application's check did not accept the answer.
         ended: No more model call, tool write or confirmation belongs to it.
         token: What configurations call it by; not its id, which is no secret.
@@ -50,6 +51,7 @@ class Run:
     outer: Run | None = None
     batches: dict[str, Batch] = field(default_factory=dict[str, "Batch"])
     nominated: dict[str, Cursor] = field(default_factory=dict[str, "Cursor"])
+    answers: set[str] = field(default_factory=set[str])
     refused: bool = False
     ended: bool = False
     token: str = field(default_factory=lambda: uuid4().hex)

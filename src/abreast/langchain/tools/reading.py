@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, create_model
 from abreast.errors import InvalidInput
 from abreast.langchain.tools import replies
 from abreast.langchain.tools.origin import Origin
-from abreast.langchain.tools.schemas import EntityId
+from abreast.langchain.tools.schemas import Arguments, EntityId
 from abreast.operations.changes import Search, search_changes
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MOST_ROWS = 50
 MOST_CHANGES = 50
 
 
-class ReadArguments(BaseModel):
+class ReadArguments(Arguments):
     """Which rows are read."""
 
     ids: list[EntityId] = Field(default=[], max_length=MOST_ROWS, description="Only these rows; all when empty.")
@@ -87,6 +87,7 @@ def history_arguments(entities: Mapping[str, EntityTable]) -> type[BaseModel]:
     names: Any = name | None
     return create_model(
         "list_changes",
+        __base__=Arguments,
         entity=(names, Field(default=None, description="Only rows of this kind.")),
         id=(EntityId | None, Field(default=None, description="Only this row; needs entity.")),
         field=(str | None, Field(default=None, description="Only changes of this field, and rows added or deleted.")),
