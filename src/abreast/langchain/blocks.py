@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from abreast.errors import DatabaseUnavailable, InvalidInput, ReplicaBehind, StateUnavailable
+from abreast.errors import (
+    AccessDenied,
+    DatabaseUnavailable,
+    InvalidInput,
+    ReplicaBehind,
+    StateUnavailable,
+    TableMissing,
+)
 from abreast.langgraph.wiring import check_functions
 from abreast.prompt import PLACEMENTS, render_unavailable
 
@@ -18,7 +25,8 @@ if TYPE_CHECKING:
 
 OnReadError = Literal["raise", "say_so"]
 
-READ_ERRORS: Final = (DatabaseUnavailable, ReplicaBehind, SQLAlchemyError, OSError, TimeoutError)
+_OWN: Final = (DatabaseUnavailable, ReplicaBehind, TableMissing, AccessDenied)
+READ_ERRORS: Final = (*_OWN, SQLAlchemyError, OSError, TimeoutError)
 """What says that the state could not be read; anything else is a mistake in the code and is raised as it is."""
 
 
@@ -70,4 +78,4 @@ def unavailable(workspace_id: str, error: BaseException) -> StateUnavailable:
 
 def told(error: BaseException) -> BaseException | None:
     """Give an error as a cause that may be logged; a driver's own, whose text can hold values, is left out."""
-    return error if isinstance(error, (DatabaseUnavailable, ReplicaBehind)) else None
+    return error if isinstance(error, _OWN) else None
