@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from langgraph.config import get_config
 
 from abreast.errors import LeaseLost, NotBound
 from abreast.langgraph.ambient import ambient
-from abreast.langgraph.state import NOMINATED, has_history, noted, turn_of
+from abreast.langgraph.state import NOMINATED, has_history, noted, turn_of, value_of
 from abreast.runs import RUN_KEY, current_run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from abreast.model.cursor import Cursor
     from abreast.runs import Run
@@ -109,13 +108,6 @@ def agent_name() -> str:
     return str(metadata.get("lc_agent_name") or "")
 
 
-def in_context(context: object, name: str) -> Any:
-    """Give a value of the runtime context, which is a mapping or an object; None where it has none."""
-    if isinstance(context, Mapping):
-        return cast("Mapping[str, Any]", context).get(name)
-    return getattr(context, name, None)
-
-
 MUTATION = "mutation_id"
 GROUNDING = "abreast"
 """Where an answer says in its metadata what it is based on."""
@@ -135,5 +127,5 @@ def is_answer(messages: Sequence[Any], answers: frozenset[str] | set[str]) -> bo
 def own_mutations(messages: Sequence[Any]) -> frozenset[str]:
     """Give the mutations whose success is told by a tool's message in this branch."""
     told = (message for message in messages if getattr(message, "type", None) == "tool" and message.status != "error")
-    found = (in_context(message.artifact, MUTATION) for message in told)
+    found = (value_of(message.artifact, MUTATION) for message in told)
     return frozenset(mutation for mutation in found if isinstance(mutation, str))

@@ -11,9 +11,9 @@ from langchain.agents.middleware import AgentMiddleware
 from abreast.database.product import ProductDatabase
 from abreast.errors import InvalidInput
 from abreast.langchain.blocks import READ_ERRORS, check_options, render_options, told, unavailable
-from abreast.langchain.calls import in_context
 from abreast.langchain.requests import with_block
 from abreast.langgraph.ambient import ambient
+from abreast.langgraph.state import value_of
 from abreast.langgraph.wiring import check_functions
 from abreast.operations.snapshots import Reader
 from abreast.prompt import render_rows, render_snapshot, render_unavailable
@@ -117,7 +117,7 @@ class WorkspaceSnapshotMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _asked(self) -> tuple[str, object]:
         around = ambient()
-        found = in_context(around.context, "workspace_id") or around.workspace_id
+        found = value_of(around.context, "workspace_id") or around.workspace_id
         if not found:
             raise InvalidInput("workspace_id", "is missing", 'pass context={"workspace_id": …} to the agent')
         return str(found), self._viewer and self._viewer(around.context)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
+from abreast.langgraph.state import value_of
 from abreast.runs import RUN_KEY, Run, current_run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _MOST_NAMED: Final = 4_096
 
@@ -78,11 +81,7 @@ class Ambient:
         """The workspace, from the bound run, the runtime context or else the configuration."""
         if self.bound is not None:
             return self.bound.workspace_id
-        context = self.context
-        if isinstance(context, Mapping):
-            found = cast("Mapping[str, Any]", context).get("workspace_id")
-        else:
-            found = getattr(context, "workspace_id", None)
+        found = value_of(self.context, "workspace_id")
         return cast("str | None", found or self.configurable.get("workspace_id"))
 
 

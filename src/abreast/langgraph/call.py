@@ -11,6 +11,7 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from abreast.errors import InvalidInput
+from abreast.langgraph.state import value_of
 from abreast.prompt.messages import role_of
 from abreast.runs import RUN_KEY, current_run
 
@@ -122,11 +123,5 @@ def _saver(own: Any, configurable: Mapping[str, Any]) -> BaseCheckpointSaver[Any
 
 def _workspace(context: Any, configurable: Mapping[str, Any]) -> str | None:
     surrounding = getattr(configurable.get(_RUNTIME), "context", None)
-    named = (_named(place, "workspace_id") for place in (context, surrounding, configurable))
+    named = (value_of(place, "workspace_id") for place in (context, surrounding, configurable))
     return next((str(found) for found in named if found is not None), None)
-
-
-def _named(place: Any, name: str) -> Any:
-    if isinstance(place, Mapping):
-        return cast("Mapping[str, Any]", place).get(name)
-    return getattr(place, name, None)

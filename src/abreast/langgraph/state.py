@@ -110,7 +110,7 @@ def noted(state: object, key: str, scope: str) -> Note | None:
 
 
 def value_of(state: object, key: str) -> Any:
-    """Give one value of a state, which is a mapping or an object; None where it has none."""
+    """Give one value of a state or runtime context, which is a mapping or an object; None where it has none."""
     if isinstance(state, Mapping):
         return cast("Mapping[str, Any]", state).get(key)
     return getattr(state, key, None)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from langchain_core.messages import AIMessage
 
 from abreast.errors import InvalidInput
-from abreast.langchain.calls import MUTATION, agent_name, in_context, run_of
+from abreast.langchain.calls import MUTATION, agent_name, run_of
+from abreast.langgraph.state import value_of
 from abreast.model.event import Actor
 from abreast.sql.values import canonical
 
@@ -58,7 +59,7 @@ class Origin:
         configurable: Mapping[str, Any] = runtime.config.get("configurable", {})
         run = run_of(configurable, tool)
         run.check()
-        user = in_context(runtime.context, "user_id")
+        user = value_of(runtime.context, "user_id")
         name = agent or agent_name() or UNNAMED_AGENT
         actor = Actor.agent(name, on_behalf_of=None if user is None else str(user))
         call_id = str(runtime.tool_call_id)
@@ -90,7 +91,7 @@ class Origin:
 
 
 def _message_id(state: object, tool_call_id: str) -> str:
-    messages = cast("Sequence[Any]", in_context(state, "messages") or ())
+    messages = cast("Sequence[Any]", value_of(state, "messages") or ())
     for message in reversed(messages):
         if isinstance(message, AIMessage) and any(call["id"] == tool_call_id for call in message.tool_calls):
             return str(message.id)
