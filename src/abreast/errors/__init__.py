@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from abreast.errors.base import AbreastError, Conflict, InvalidInput, NotFound
+from abreast.errors.checkpoints import (
+    CheckpointConflict,
+    CheckpointCorrupt,
+    CheckpointsNeeded,
+    StateTooLarge,
+    ThreadDeleted,
+)
 from abreast.errors.runs import LeaseLost, NotBound, RunStopped, StateUnavailable, ThreadBusy
 
 if TYPE_CHECKING:
@@ -12,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbreastError",
+    "CheckpointConflict",
+    "CheckpointCorrupt",
+    "CheckpointsNeeded",
     "Conflict",
     "CursorRefused",
     "DatabaseBusy",
@@ -31,10 +41,12 @@ __all__ = [
     "SchemaTooNew",
     "SchemaTooOld",
     "StaleWrite",
+    "StateTooLarge",
     "StateUnavailable",
     "SyncCallOnAsyncDatabase",
     "ThreadBoundElsewhere",
     "ThreadBusy",
+    "ThreadDeleted",
     "UnknownEntity",
     "UnknownField",
     "VersionRequired",
