@@ -20,7 +20,7 @@ endef
 help: ## Show this list.
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
-demo: ## Run the story of two conversations and one screen on SQLite.
+demo: ## Run the story of conversations, screens and jobs on one workspace, on SQLite.
 	$(call bootstrap,$(DEMO_VENV),requirements/demo.txt)
 	@$(DEMO_VENV)/bin/abreast demo story
 
@@ -59,8 +59,8 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 
 lock: venv ## Resolve the dependencies again; ARGS="--upgrade" takes newer ones.
 	@$(COMPILE) $(ARGS) --all-extras --group dev pyproject.toml -o requirements/dev.txt
-	@$(COMPILE) -c requirements/dev.txt --extra cli --extra langchain --extra langgraph --extra sqlite \
-		--group build pyproject.toml -o requirements/demo.txt
+	@echo langgraph-checkpoint-sqlite | $(COMPILE) -c requirements/dev.txt --extra cli --extra langchain \
+		--extra langgraph --extra sqlite --group build pyproject.toml - -o requirements/demo.txt
 	@echo uv | $(COMPILE) -c requirements/dev.txt - -o requirements/uv.txt
 
 clean: ## Remove the environments and everything made by tools.

@@ -1,13 +1,13 @@
-"""Run the benchmarks: `python -m benchmarks [--quick]`."""
+"""Run the benchmarks: `python -m benchmarks [--quick] [replay | agents | models]`."""
 
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks import replay_tau2
+from benchmarks import agents, models, replay_tau2
 from tests.servers.postgresql import PostgreSQL
 from tests.servers.shared import POSTGRESQL
 
@@ -31,24 +31,47 @@ def postgresql_url(kind: str) -> Iterator[str | None]:
             server.stop()
 
 
-def replays(arguments: Sequence[str]) -> int:
-    """Replay the two-actor tasks on SQLite and on each PostgreSQL; counts the databases with problems."""
-    print("== replay on SQLite")
-    wrong = replay_tau2.main(arguments)
+def on_each_database(name: str, run: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
+    """Run a benchmark on SQLite and on each PostgreSQL; counts the databases with problems."""
+    print(f"== {name} on SQLite")
+    wrong = run(arguments)
     for kind in POSTGRESQL:
-        print(f"\n== replay on {kind}")
+        print(f"\n== {name} on {kind}")
         with postgresql_url(kind) as url:
             if url is not None:
-                wrong += replay_tau2.main([*arguments, "--database", url])
+                wrong += run([*arguments, "--database", url])
     return wrong
 
 
+def replay(arguments: Sequence[str], *, quick: bool) -> int:
+    """Replay the two-actor tasks."""
+    return on_each_database("replay", replay_tau2.main, [*arguments, *([] if quick else ["--all"])])
+
+
+def cost(arguments: Sequence[str], *, quick: bool) -> int:
+    """Measure what a run of an agent costs."""
+    return on_each_database("agents", agents.main, [*arguments, *(["--quick"] if quick else [])])
+
+
+def answer(arguments: Sequence[str], *, quick: bool) -> int:
+    """Ask a small model."""
+    print("== models")
+    return models.main([*arguments, *(["--quick"] if quick else [])])
+
+
+BENCHMARKS: Mapping[str, Callable[..., int]] = {"replay": replay, "agents": cost, "models": answer}
+
+
 def main() -> int:
-    """Run everything; 0 when nothing was wrong."""
+    """Run one benchmark or all; 0 when nothing was wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a sample of each, in about two minutes")
-    options = parser.parse_args()
-    return 1 if replays([] if options.quick else ["--all"]) else 0
+    parser.add_argument("name", nargs="?", choices=BENCHMARKS, help="only this one; its own options may follow")
+    parser.add_argument("--quick", action="store_true", help="a sample of each, in a few minutes")
+    options, own = parser.parse_known_args()
+    if own and options.name is None:
+        parser.error(f"{own[0]} is an option of one benchmark: name it, as in: python -m benchmarks models {own[0]}")
+    names = list(BENCHMARKS) if options.name is None else [options.name]
+    return 1 if sum(BENCHMARKS[name](own, quick=options.quick) for name in names) else 0
 
 
 if __name__ == "__main__":

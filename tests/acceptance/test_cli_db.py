@@ -53,11 +53,13 @@ def test_tables_are_planned_made_and_checked(empty_database_url):
     """The plan names what an upgrade will do; afterwards the check passes and nothing is left to do."""
     if empty_database_url.startswith("sqlite"):
         Path(make_url(empty_database_url).database).touch()
-    assert abreast("db", "plan", "--database", empty_database_url).stdout == "0001_workspace_log\n"
+    assert abreast("db", "plan", "--database", empty_database_url).stdout == "0001_workspace_log\n0002_runs\n"
     assert "abreast db upgrade" in failure(abreast("db", "check", "--database", empty_database_url))
     made = abreast("db", "upgrade", "--database", empty_database_url)
-    assert (made.returncode, made.stdout.splitlines()[0]) == (0, "done: 0001_workspace_log")
-    assert abreast("db", "plan", "--database", empty_database_url).stdout == ""
+    assert (made.returncode, made.stdout.splitlines()[:2]) == (0, ["done: 0001_workspace_log", "done: 0002_runs"])
+    planned = abreast("db", "plan", "--database", empty_database_url)
+    assert (planned.returncode, planned.stdout) == (0, "")
+    assert planned.stderr.endswith(": up to date, there is nothing to run\n")
     again = abreast("db", "upgrade", "--database", empty_database_url)
     assert (again.returncode, len(again.stdout.splitlines())) == (0, 1)
     checked = abreast("db", "check", "--database", empty_database_url)
@@ -229,6 +231,59 @@ def test_a_file_that_is_no_database_is_one_line(tmp_path):
     path = tmp_path / "app.db"
     path.write_bytes(b"not a database " * 100)
     assert "not a database" in failure(abreast("db", "upgrade", "--database", f"sqlite:///{path}"))
+
+
+@pytest.mark.parametrize(
+    ("path", "command", "words"),
+    [
+        ("text.db", "upgrade", "check the path: its folder has to be there, the file has to be a SQLite database"),
+        ("text.db", "check", "check the path: its folder has to be there, the file has to be a SQLite database"),
+        ("none/app.db", "upgrade", "check the path: its folder has to be there"),
+        ("none/app.db", "plan", "the file is not there, nor its folder; check the path"),
+        ("", "plan", "this is a folder; name a file in it"),
+        ("", "upgrade", "check the path: "),
+    ],
+)
+def test_the_way_out_fits_a_file(tmp_path, path, command, words):
+    """Nobody is sent to look whether a file runs, or told of writes that he did not make."""
+    (tmp_path / "text.db").write_bytes(b"not a database " * 100)
+    line = failure(abreast("db", command, "--database", f"sqlite:///{tmp_path / path}"))
+    assert words in line
+    assert "mutation_id" not in line
+
+
+def test_the_way_out_fits_a_server(empty_database_url):
+    """A database that the server does not have is to be made, one that does not answer looked at."""
+    if not empty_database_url.startswith("sqlite"):
+        url = make_url(empty_database_url).set(database="nobodys").render_as_string(hide_password=False)
+        line = failure(abreast("db", "check", "--database", url))
+        assert '"nobodys" does not exist); create what does not exist, or check the names in the URL' in line
+        assert "mutation_id" not in line
+    away = failure(abreast("db", "check", "--database", AWAY))
+    assert away.endswith("; check that it runs and is reachable, then try again")
+
+
+@pytest.mark.parametrize("group", ["", "db", "log", "demo"])
+def test_no_line_of_help_is_cut(group):
+    """The list of commands tells each one's purpose to its end, also in 80 columns."""
+    told = abreast(*group.split(), "--help", COLUMNS="80").stdout
+    commands = told.partition("Commands:\n")[2].splitlines()
+    assert commands
+    assert all(line.endswith(".") and not line.endswith("...") for line in commands)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("db", "sql", "--dialect", "postgres"), "'postgres' is unknown; use one of: postgresql, sqlite, mysql"),
+        (("demo", "story", "--language", "fr"), "'fr' is unknown; use one of: en, ko"),
+    ],
+)
+def test_an_unknown_word_is_told_with_the_known_ones(arguments, words):
+    """Without the words of the library that parsed it."""
+    told = abreast(*arguments).stderr
+    assert words in told
+    assert "Value error" not in told
 
 
 def test_without_typer_the_command_says_what_to_install():

@@ -1,6 +1,5 @@
 """`abreast demo story`: the promise of the library, seen from outside."""
 
-import ast
 import json
 import random
 import re
@@ -10,23 +9,26 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.store.memory import InMemoryStore
 from sqlalchemy import Boolean, Date, Integer, NullPool, String, create_engine
 from sqlalchemy.orm import DeclarativeBase, mapped_column
 
 import abreast.demo
-from abreast.demo import grammar, offline_model, reader
+from abreast.demo import keeping, story
 from abreast.demo.offline_model import OfflineModel
+from abreast.demo.processes import Outset, ProcessEnded, two_senders
 from abreast.demo.story import tell
 from abreast.demo.words import ENGLISH, KOREAN, Words
 
 COMMAND = [str(Path(sys.executable).with_name("abreast")), "demo", "story"]
 KEYS = {"step", "title", "revision", "head", "cursor", "asked", "given", "called", "answer", "error", "checks"}
-B_AGAIN, A_TOOL, B_LEARNS, STALE, NIGHTLY, LAST = 4, 9, 10, 11, 12, 13
+B_AGAIN, A_TOOL, B_LEARNS, STALE, NIGHTLY = 4, 9, 10, 11, 12
+PAUSED, APPROVED, LATE, LEFT, ASKED_AFTER, AT_ONCE, IN_LINE, BRANCHED, LAST = 14, 15, 17, 18, 19, 20, 21, 22, 23
 
 
 def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -62,7 +64,8 @@ def test_story(empty_folder: Path, database_url: str, capsys: pytest.CaptureFixt
     assert all(step["checks"] for step in steps)
     assert [] == rows(database_url, "abreast_workspace_event")
     assert [1, 79] == [len(rows(database_url, f"demo_{name}")) for name in ("move", "checklist_item")]
-    assert 84 == len(rows(database_url, "demo_workspace_event"))
+    assert 88 == len(rows(database_url, "demo_workspace_event"))
+    assert [] == rows(database_url, "demo_thread_waiter")
 
 
 def rows(url: str, table: str) -> list[Any]:
@@ -87,10 +90,13 @@ def test_for_a_person(empty_folder: Path, language: str):
 def test_without_the_block(empty_folder: Path):
     """What the library does makes the difference: without the block B repeats the old date, and the story fails."""
     done = run(empty_folder, "--json", "--without-block")
-    again = json.loads(done.stdout)[B_AGAIN - 1]
+    steps = json.loads(done.stdout)
+    again = steps[B_AGAIN - 1]
     assert (1, None) == (done.returncode, again["given"])
     assert "2026-09-28" in again["answer"]
     assert "2026-09-30" not in again["answer"]
+    needing = {PAUSED, APPROVED, LATE, LEFT, ASKED_AFTER, AT_ONCE, IN_LINE, BRANCHED}
+    assert needing <= {number for number, _ in failed(steps)}
 
 
 def test_unknown_model(empty_folder: Path):
@@ -101,15 +107,46 @@ def test_unknown_model(empty_folder: Path):
 
 
 def test_no_checkpoint_holds_a_block(tmp_path: Path):
-    """The conversations' store, byte by byte, holds questions and answers and no block."""
-    path = tmp_path / "checkpoints.sqlite"
-    with SqliteSaver.from_conn_string(str(path)) as saver:
-        assert [] == failed(list(tell(saver=saver)))
+    """I14: the conversations' store, byte by byte, holds questions and answers and no block."""
+    assert [] == failed(list(tell(checkpoints=tmp_path / "checkpoints.sqlite")))
     stored = b"".join(part.read_bytes() for part in tmp_path.iterdir())
     assert b"What is our move-in date?" in stored
     assert b"_abreast_cursor" in stored
     assert b"workspace_state" not in stored
     assert b"CHANGES SINCE" not in stored
+
+
+def test_conversations_in_memory(monkeypatch: pytest.MonkeyPatch):
+    """Without LangGraph's saver for SQLite the story says what it leaves out, and tells the rest."""
+    monkeypatch.setattr(keeping, "has_disk_saver", lambda: False)
+    monkeypatch.setattr(story, "has_disk_saver", lambda: False)
+    telling = tell()
+    assert ENGLISH.alone in telling.introduction
+    steps = list(telling)
+    assert [] == failed(steps)
+    left_out = {ENGLISH.titles[key] for key in ("both_at_once", "in_line")}
+    assert set(ENGLISH.titles.values()) - left_out == {step.title for step in steps}
+
+
+def test_something_in_the_store(monkeypatch: pytest.MonkeyPatch):
+    """What anybody puts into LangGraph's Store is found at the end."""
+
+    def filled() -> InMemoryStore:
+        store = InMemoryStore()
+        store.put(("memories",), "m1", {"text": "likes boxes"})
+        return store
+
+    monkeypatch.setattr(story, "InMemoryStore", filled)
+    ((number, check),) = failed(list(tell()))
+    assert (LAST, 1) == (number, check["actual"])
+
+
+def test_a_process_that_dies(tmp_path: Path):
+    """I3: a process that cannot work ends the story with an error and leaves nothing running."""
+    nowhere = tmp_path / "nothing" / "checkpoints.sqlite"
+    outset = Outset(f"sqlite:///{tmp_path / 'demo.db'}", ENGLISH, "w1", nowhere, OfflineModel, "D")
+    with two_senders(outset) as senders, pytest.raises(ProcessEnded, match="sender 1 ended"):
+        senders.refused(["What is our move-in date?", "Which stage is our move in?"])
 
 
 @dataclass(frozen=True)
@@ -178,8 +215,8 @@ def made_up(telling: Words, seed: str) -> Words:
         title_field=title,
         done_field=done,
         labels=labels,
-        dates=(make.date(), make.date()),
-        stages=(make.words(), make.words()),
+        dates=(make.date(), make.date(), make.date()),
+        stages=(make.words(), make.words(), make.words()),
         tasks=(task, make.words(), make.words()),
         imported=f"{make.words()} {{}}",
         ask_date=f"What is the {labels[day]} now?" if english else f"{labels[day]}은(는) 지금 무엇인가요?",
@@ -190,20 +227,19 @@ def made_up(telling: Words, seed: str) -> Words:
         ),
         ask_done=f"Is {task} {labels[done]}?" if english else f"{task}의 {labels[done]}은(는) 어떤가요?",
         mark_done=(
-            f"Please mark {task} as {labels[done]}." if english else f"{task}을(를) {labels[done]}(으)로 표시해 주세요."
+            f"Please mark {{}} as {labels[done]}." if english else f"{{}}을(를) {labels[done]}(으)로 표시해 주세요."
         ),
     )
 
 
 @pytest.mark.parametrize("blind", [False, True])
 @pytest.mark.parametrize("telling", [ENGLISH, KOREAN], ids=["en", "ko"])
-@pytest.mark.parametrize("_time", range(3))
-def test_words_nobody_knew(telling: Words, _time: int, *, blind: bool):
+def test_words_nobody_knew(telling: Words, *, blind: bool):
     """Names, labels, fields and values made up just now: the model can only have read them in the request."""
     seed = secrets.token_hex(8)
     print(f"seed {seed}")  # noqa: T201 - shown where the test fails
     words = made_up(telling, seed)
-    steps = list(tell(words, blind=blind))
+    steps = list(islice(tell(words, blind=blind), B_AGAIN if blind else None))
     said = steps[B_AGAIN - 1].answer or ""
     dates = re.findall(r"\d{4}-\d{2}-\d{2}", said)
     if blind:
@@ -217,54 +253,10 @@ def test_words_nobody_knew(telling: Words, _time: int, *, blind: bool):
     assert re.search(r" is yes\.| 예입니다\.", learnt)
     assert "expected_version=1" in steps[A_TOOL - 1].called[0]
     assert words.done_field in (steps[STALE - 1].error or "")
-
-
-@pytest.mark.parametrize("module", [grammar, reader, offline_model])
-def test_the_model_knows_only_the_request(module: Any):
-    """The offline model imports the grammar of the block, and nothing of the log, the database or the story."""
-    tree = ast.parse(Path(module.__file__).read_text())
-    imported = {
-        node.module
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("abreast")
-    }
-    allowed = re.compile(r"abreast\.prompt(\..*)?|abreast\.demo\.(grammar|reader)")
-    assert [] == [name for name in imported if not allowed.fullmatch(name or "")]
-
-
-HIGH, LOW = ("assistant", "Good morning. The tide is high."), ("assistant", "The tide is low.")
-
-
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ([("user", "What is the gate code?")], "I was not told that."),
-        ([HIGH, ("user", "And the tide?")], "The tide is high."),
-        ([HIGH, LOW, ("user", "And the tide?")], "The tide is low."),
-        ([("assistant", "물때는 높습니다."), ("user", "물때가 어떤가요?")], "물때는 높습니다."),
-        ([("user", "비밀번호가 무엇인가요?")], "그에 대해서는 전달받은 내용이 없습니다."),
-    ],
-)
-def test_model_without_a_block(said: list[tuple[str, str]], expected: str):
-    """Without a block the model repeats the newest statement of the conversation about what is asked."""
-    assert expected == OfflineModel().invoke(said).content
-
-
-def test_newest_block_counts():
-    """Of two blocks in a request the later one is answered from; a block in the answer of a tool is none."""
-    lines = (
-        '<workspace_state revision="{0}">',
-        "CURRENT",
-        "1 tide:",
-        "- tide t1 (version {0}): level: {0}",
-        "CHANGES SINCE LAST SUCCESS",
-        "Nothing changed.",
-        "</workspace_state>",
-    )
-    block = "\n".join(lines)
-    said = [("user", block.format(1)), ("user", block.format(2)), ("assistant", block.format(3))]
-    answer = OfflineModel().invoke([*said, ("user", "What is the level of the tide?")]).content
-    assert "The level of tide t1 is 2." == answer
+    assert words.dates[2] in (steps[APPROVED - 1].answer or "")
+    assert "again with expected_version=2" in (steps[LATE - 1].error or "")
+    for number in (ASKED_AFTER, AT_ONCE, IN_LINE, BRANCHED):
+        assert words.stages[2] in (steps[number - 1].answer or "")
 
 
 def test_demo_is_no_part_of_the_library():

@@ -18,26 +18,29 @@ CONFIG: Any = {"configurable": {"thread_id": "t1", "workspace_id": W}}
 
 
 def asks(url: str, store: str, question: str, on_busy: Any, meet: Any) -> str:
-    """Ask in a process of its own, at the same time as others."""
+    """Ask in a process of its own, at the same time as others; one that was refused asks again and waits."""
     connection = sqlite3.connect(store, check_same_thread=False, timeout=30)
     builder = StateGraph(MessagesState).add_node(
         "model", lambda state: {"messages": [("ai", state["messages"][-1].content)]}
     )
     plain = builder.add_edge(START, "model").compile(checkpointer=SqliteSaver(connection))
-    graph = bind(plain, log_of(Database.open(url)), on_busy=on_busy, busy_timeout=60)
+    log = log_of(Database.open(url))
+    graph, patient = (bind(plain, log, on_busy=how, busy_timeout=60) for how in (on_busy, "queue"))
+    value = {"messages": [("user", question)]}
     meet.wait()
     try:
-        graph.invoke({"messages": [("user", question)]}, CONFIG)
+        graph.invoke(value, CONFIG)
     except ThreadBusy:
-        return "busy"
-    finally:
         meet.wait()
+        patient.invoke(value, CONFIG)
+        return "answered when asked again"
+    meet.wait()
     return "answered"
 
 
 @pytest.mark.parametrize("on_busy", ["queue", "reject"])
-def test_no_turn_is_lost(database: Database, product_url: str, tmp_path: Path, on_busy: str):
-    """C02 I8 I10: messages sent at once to one thread are each answered once, in one line, or refused with an error."""
+def test_c02_no_turn_is_lost(database: Database, product_url: str, tmp_path: Path, on_busy: str):
+    """C02 I8 I10: messages sent at once to one thread are each answered once, in one line or sent again."""
     log: WorkspaceLog = log_of(database)
     add_items(log, "i1")
     store = str(tmp_path / "checkpoints.sqlite")
@@ -53,10 +56,9 @@ def test_no_turn_is_lost(database: Database, product_url: str, tmp_path: Path, o
             one.parent_config["configurable"]["checkpoint_id"] for one in saver.list(CONFIG) if one.parent_config
         ]
     connection.close()
-    answered = {question for question, end in zip(("mA", "mB", "mC"), ended, strict=True) if end == "answered"}
-    assert answered
-    assert on_busy == "reject" or answered == {"mA", "mB", "mC"}
+    assert "answered" in ended
+    assert on_busy == "reject" or {"answered"} == set(ended)
     assert ["m0", "m0"] == told[:2]
     assert told[2::2] == told[3::2]
-    assert sorted(answered) == sorted(told[2::2])
+    assert ["mA", "mB", "mC"] == sorted(told[2::2])
     assert len(parents) == len(set(parents))

@@ -1,5 +1,6 @@
 """I2 and I4 where transactions stay open: nobody waits for them, and nothing of theirs is missed."""
 
+import asyncio
 import contextlib
 import random
 import time
@@ -9,7 +10,8 @@ import pytest
 from sqlalchemy import create_engine, insert, text
 from sqlalchemy.orm import Session
 
-from abreast.errors import AbreastError, DatabaseUnavailable, StaleWrite, WriteRefused
+from abreast import Database
+from abreast.errors import AbreastError, DatabaseBusy, DatabaseUnavailable, StaleWrite, WriteRefused
 from tests.concurrency.backends import ON_POSTGRESQL, ON_SQLITE
 from tests.concurrency.product import ITEM, USER, W, add_items, log_of, stored_revisions
 from tests.concurrency.watching import gate_before_commit, until_somebody_waits
@@ -242,18 +244,29 @@ def test_w24_idle_transactions(open_database, application, empty_copy, prepared)
     assert ["prepared", "row"] == sorted(delivered(log))
 
 
-@pytest.mark.xfail(reason="the error does not name who holds the row")
+@pytest.mark.parametrize("driver", ["psycopg", "psycopg async", "asyncpg"])
 @ON_POSTGRESQL
-def test_w24_names_who_holds_the_row(open_database, application):
+def test_w24_names_who_holds_the_row(open_database, product_url, application, driver):
     """Who waits in vain for a row is told which session holds it."""
     log = log_of(open_database(lock_timeout=LOCK_TIMEOUT))
     add_items(log, "row")
+
+    async def wait_in_vain():
+        url = product_url.replace("psycopg", driver.partition(" ")[0])
+        async with Database.open(url, lock_timeout=LOCK_TIMEOUT) as database:
+            async with log_of(database).awrite(W, actor=USER) as write:
+                write.update(ITEM, "row", {"title": "waited"}, expected_version=1)
+
     with application.connect() as holder:
         with log.write(W, actor=USER, within=holder) as write:
             write.update(ITEM, "row", {"title": "held"}, expected_version=1)
         session = holder.execute(text("SELECT pg_backend_pid()")).scalar_one()
-        with pytest.raises(DatabaseUnavailable, match=str(session)), log.write(W, actor=USER) as write:
-            write.update(ITEM, "row", {"title": "waited"}, expected_version=1)
+        with pytest.raises(DatabaseBusy, match=rf"held by session {session} \(idle in transaction for \d+ s\)"):
+            if driver == "psycopg":
+                with log.write(W, actor=USER) as write:
+                    write.update(ITEM, "row", {"title": "waited"}, expected_version=1)
+            else:
+                asyncio.run(wait_in_vain())
 
 
 @contextlib.contextmanager

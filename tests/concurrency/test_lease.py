@@ -356,7 +356,7 @@ def test_killed_holder(log: WorkspaceLog, product_url: str):
     assert 0 == log.database.read(runs.failures_since_success, log.database.tables, T)
 
 
-def test_ownerless_run_is_stopped(log: WorkspaceLog, product_url: str):
+def test_c32_ownerless_run_is_stopped(log: WorkspaceLog, product_url: str):
     """C32: stopping a run whose owner is dead frees the thread at once, and its late effects are refused."""
     with stopped(stands_still, product_url, "late") as child:
         until(lambda: not standing(log).valid)

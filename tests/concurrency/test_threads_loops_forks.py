@@ -14,7 +14,7 @@ from sqlalchemy import make_url
 from abreast import Database
 from abreast.errors import DatabaseUnavailable
 from tests.concurrency import children
-from tests.concurrency.backends import ON_ASYNC_DRIVERS, ON_SQLITE
+from tests.concurrency.backends import ON_ASYNC_DRIVERS
 from tests.concurrency.product import ITEM, USER, W, add_items, log_of, stored_revisions
 
 THREADS, TIMES = 16, 6
@@ -162,14 +162,11 @@ def test_forked_processes(product_url, application):
     assert list(range(1, 1 + 4 * 13 + 1)) == stored_revisions(application)
 
 
-def fork_and_leave(url, before, ready, go_on):
+def fork_and_leave(url, ready, go_on):
     """Use a Database, fork, and close it here while the fork goes on with it."""
     database = Database.open(url)
     log = log_of(database)
-    if before == "sync":
-        add_items(log, "before")
-    else:
-        asyncio.run(in_a_loop(log, "before", close=False))
+    add_items(log, "before")
 
     def work():
         add_items(log, "first")
@@ -188,14 +185,5 @@ def fork_and_leave(url, before, ready, go_on):
 def test_parent_that_closes_while_its_fork_goes_on(product_url, application):
     """What a fork writes after its parent has closed the database is there. I1"""
     ready, go_on = children.CONTEXT.Event(), children.CONTEXT.Event()
-    assert children.start(fork_and_leave, product_url, "sync", ready, go_on).result()
+    assert children.start(fork_and_leave, product_url, ready, go_on).result()
     assert [1, 2, 3, 4, 5, 6] == stored_revisions(application)
-
-
-@pytest.mark.xfail(reason="a fork cannot close the SQLite connections of async calls that it inherits")
-@ON_SQLITE
-def test_parent_with_async_connections(product_url, application):
-    """So it is where the parent had connections of async calls when it forked. I1"""
-    ready, go_on = children.CONTEXT.Event(), children.CONTEXT.Event()
-    assert children.start(fork_and_leave, product_url, "async", ready, go_on).result()
-    assert [1, 2, 3, 4, 5, 6, 7, 8] == stored_revisions(application)

@@ -153,6 +153,25 @@ class World:
         return Standing(fence, holder, list(outcomes), cursor[0][0] if cursor else -1)
 
 
+class Away(InMemorySaver):
+    """A saver that fails from its n-th checkpoint on."""
+
+    def __init__(self, failing_from: int) -> None:
+        super().__init__()
+        self.left = failing_from - 1
+
+    def put(self, *arguments: Any) -> Any:
+        """Store one, or fail."""
+        self.left -= 1
+        if self.left < 0:
+            raise ConnectionError("the store is away")
+        return super().put(*arguments)
+
+    async def aput(self, *arguments: Any) -> Any:
+        """Store one, or fail."""
+        return self.put(*arguments)
+
+
 def config(thread_id: str = "t1", **more: Any) -> dict[str, Any]:
     """Name a thread."""
     return {"configurable": {"thread_id": thread_id, **more}}

@@ -82,7 +82,7 @@ def test_history_without_cursor(talk: Talk):
     assert "Nothing changed." in talk.model.block()
 
 
-def test_change_within_a_run(talk: Talk):
+def test_s02_change_within_a_run(talk: Talk):
     """S02: an own write is seen by the next call and is no echo later; a foreign change waits for the next turn."""
 
     def edit(_messages: Any) -> AIMessage:
@@ -103,7 +103,7 @@ def test_change_within_a_run(talk: Talk):
     assert "stage of move" not in talk.model.block()
 
 
-def test_refresh_at_each_call(talk: Talk):
+def test_s02_refresh_at_each_call(talk: Talk):
     """S02: with refresh="call" the next call of the run is given what a person changed meanwhile."""
 
     @tool
@@ -223,7 +223,7 @@ def test_closed_stream(place: Place, talk: Talk, modes: list[str]):
     assert "from 2026-09-28 to 2026-09-30" in talk.model.block()
 
 
-def test_fork(talk: Talk):
+def test_s12_fork(talk: Talk):
     """S12: a branch that begins before a turn is given the turn's changes again; the cursor stays in front."""
     before = talk.state().config
     talk.change(move_in_date="2026-09-30")
@@ -234,7 +234,7 @@ def test_fork(talk: Talk):
     assert 2 == talk.cursor()
 
 
-def test_replay_of_a_tool(talk: Talk):
+def test_s12_replay_of_a_tool(talk: Talk):
     """S12 I7: a replay that enters at the tools writes no second time and is told what was written."""
     talk.build(entity_tools={"move": ["read", "create"]})
     talk.ask("New", calls(("create_move", {"values": {"stage": "fresh", "move_in_date": None, "note": None}})))
@@ -245,7 +245,7 @@ def test_replay_of_a_tool(talk: Talk):
     assert "was not carried out again" in talk.results()[-1].content
 
 
-def test_executed_write_vanishes(talk: Talk):
+def test_s16_executed_write_vanishes(talk: Talk):
     """S16: a write whose result the conversation never got is told as an event, made by its own agent."""
 
     @tool
@@ -262,7 +262,7 @@ def test_executed_write_vanishes(talk: Talk):
     assert "Nothing changed." in talk.model.block()
 
 
-def test_approval_on_changed_facts(talk: Talk):
+def test_s17_approval_on_changed_facts(talk: Talk):
     """S17 I6: what was approved on older facts has no effect, and the model is asked again with a fresh block."""
 
     class Gate(AgentMiddleware):

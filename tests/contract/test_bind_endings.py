@@ -18,7 +18,7 @@ from abreast.errors import LeaseLost, RunStopped
 from abreast.langgraph import bind
 from abreast.runs import RUN_KEY, current_run, signals
 from abreast.runs.heartbeat import heartbeat_of
-from tests.contract.bound import CONTEXT, QUESTION, Standing, State, World, config
+from tests.contract.bound import CONTEXT, QUESTION, Away, Standing, State, World, config
 from tests.contract.client import Client, Place
 
 TOLD = "from 2026-09-28 to 2026-09-30"
@@ -34,25 +34,6 @@ def world(place: Place, client: Client) -> World:
 def durability(request: pytest.FixtureRequest) -> str:
     """Store checkpoints in every way that LangGraph knows."""
     return request.param
-
-
-class Away(InMemorySaver):
-    """A saver that fails from its n-th checkpoint on."""
-
-    def __init__(self, failing_from: int) -> None:
-        super().__init__()
-        self.left = failing_from - 1
-
-    def put(self, *arguments: Any) -> Any:
-        """Store one, or fail."""
-        self.left -= 1
-        if self.left < 0:
-            raise ConnectionError("the store is away")
-        return super().put(*arguments)
-
-    async def aput(self, *arguments: Any) -> Any:
-        """Store one, or fail."""
-        return self.put(*arguments)
 
 
 def fail(_state: State) -> None:

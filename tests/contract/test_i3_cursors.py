@@ -162,7 +162,7 @@ def test_a_cursor_nobody_was_given_is_refused(open_):
         (replace(cursor, revision=2), "the event at revision 2 is another one"),
         (replace(cursor, epoch="0" * 32), "the log was reset or restored since the batch was read"),
     ):
-        with pytest.raises(CursorRefused, match=f"{problem}; read the batch again"):
+        with pytest.raises(CursorRefused, match=f"{problem}; the run's answer stands, go on"):
             open_.confirm(wrong)
     with pytest.raises(ThreadBoundElsewhere):
         open_.confirm(replace(cursor, thread_id="t9"))

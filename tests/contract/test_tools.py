@@ -11,7 +11,7 @@ from langgraph.types import Command, interrupt
 
 from abreast import Entity
 from abreast.errors import InvalidEntity, InvalidInput, LeaseLost, UnknownEntity
-from abreast.langchain import workspace_tools, write_options
+from abreast.langchain import awrite_options, workspace_tools, write_options
 from tests.contract.agents import Talk, begin, calls, update
 from tests.contract.client import Client, Place
 from tests.contract.product import BOOKING, ITEM, LABEL, MOVE, OTHER_USER, SAMPLE, SLOT, Move, item, ticket
@@ -69,7 +69,7 @@ def test_what_did_the_agent_do(talk: Talk):
     assert ["agent", "user"] == [event.actor.type for event in events(talk)[-2:]]
 
 
-def test_stale_write(talk: Talk):
+def test_w01_stale_write(talk: Talk):
     """W01 I6: a person's edit stays; the refusal has the version, what changed, the values, and what to do."""
 
     def edit(_messages: Any) -> AIMessage:
@@ -87,7 +87,7 @@ def test_stale_write(talk: Talk):
     assert "Not applied: it was cancelled." == talk.state().values["messages"][-1].content
 
 
-def test_stale_after_days(talk: Talk):
+def test_w01_stale_after_days(talk: Talk):
     """W01: the version from an old message is refused, however long ago it was."""
     for stage in ("a", "b", "c", "d"):
         talk.change(stage=stage)
@@ -166,19 +166,30 @@ def test_crash_after_the_write(talk: Talk):
     assert "was not carried out again" in talk.results()[-1].content
 
 
-def test_work_before_an_interrupt(talk: Talk):
+def test_w07_work_before_an_interrupt(talk: Talk):
     """W07 I7: the application's own tool that writes, then asks, writes once in three rounds."""
+    log = talk.client.log
 
-    @tool
-    def review(runtime: ToolRuntime[Any, Any]) -> str:
-        """Note, then ask until it is right."""
-        with talk.client.log.write("w1", **write_options(talk.client.log, runtime, "note")) as write:
-            write.update("move", "m1", {"note": "asked"}, expected_version=1)
+    def ask() -> str:
         while interrupt("right?") != "yes":
             pass
         return "done"
 
-    talk.build([review])
+    @tool("review")
+    def review(runtime: ToolRuntime[Any, Any]) -> str:
+        """Note, then ask until it is right."""
+        with log.write("w1", **write_options(log, runtime, "note")) as write:
+            write.update("move", "m1", {"note": "asked"}, expected_version=1)
+        return ask()
+
+    @tool("review")
+    async def areview(runtime: ToolRuntime[Any, Any]) -> str:
+        """Note, then ask until it is right."""
+        async with log.awrite("w1", **await awrite_options(log, runtime, "note")) as write:
+            write.update("move", "m1", {"note": "asked"}, expected_version=1)
+        return ask()
+
+    talk.build([review if talk.client.mode == "sync" else areview])
     talk.ask("Review", calls(("review", {})))
     for answer in ("no", "no", "yes"):
         talk.run(Command(resume=answer))
@@ -187,7 +198,7 @@ def test_work_before_an_interrupt(talk: Talk):
     assert "fine" == talk.state().values["messages"][-1].content
 
 
-def test_reused_call_ids(talk: Talk):
+def test_w09_reused_call_ids(talk: Talk):
     """W09 I7: a provider that numbers its calls anew in each message and thread has all of them carried out."""
     told(talk, update(1, stage="a"))
     told(talk, update(2, stage="b"))
@@ -195,6 +206,25 @@ def test_reused_call_ids(talk: Talk):
     told(talk, update(4, stage="c"), update(4, note="d"))
     assert ("c", "d", 5) == talk.row()
     assert ["insert", "update", "update", "update", "update"] == [event.operation for event in events(talk)]
+
+
+def test_w10_poison_call(talk: Talk):
+    """W10: a call that fails at every try is told and kept as failed; those behind it take effect."""
+    poison = update(1, "m9", stage="x")
+    for round_, version in enumerate((1, 3)):
+        results = told(talk, poison, update(version, stage=f"s{round_}"))
+        assert ["error", "success"] == [result.status for result in results]
+        (last,) = told(talk, update(version + 1, note=f"n{round_}"))
+        assert "success" == last.status
+    failed = [result.tool_call_id for result in talk.results() if result.status == "error"]
+    assert ["call_0", "call_0"] == failed
+    assert ("s1", "n1", 5) == talk.row()
+    assert 4 == len(talk.client.rows("SELECT mutation_id FROM abreast_mutation WHERE mutation_id IS NOT NULL"))
+    at_tools = next(state for state in reversed(talk.history()) if state.next == ("tools", "tools"))
+    talk.run(None, config=at_tools.config)
+    again = [result for result in talk.results() if result.tool_call_id in ("call_0", "call_1")]
+    assert ["error", "success"] == [result.status for result in again]
+    assert ("s1", "n1", 5) == talk.row()
 
 
 def test_parallel_calls(talk: Talk):
@@ -407,7 +437,7 @@ def test_async_rights(place: Place, talk: Talk):
 TICKET = Entity(ticket, expose=["state"], visible=lambda columns, viewer: columns.owner == viewer)
 
 
-def test_rights_are_lost(place: Place, client: Client):
+def test_p01_rights_are_lost(place: Place, client: Client):
     """P01: a row the user may no longer see is in no block, no read and no conflict, and cannot be written."""
     client.put(
         ticket,
@@ -432,7 +462,7 @@ def test_rights_are_lost(place: Place, client: Client):
     assert [("private",)] == client.rows("SELECT state FROM ticket")
 
 
-def test_secret_argument(talk: Talk, caplog: pytest.LogCaptureFixture):
+def test_p05_secret_argument(talk: Talk, caplog: pytest.LogCaptureFixture):
     """P05 I9: what a tool was given is neither in its error nor in the log."""
     caplog.set_level(logging.INFO)
     tools = workspace_tools(talk.client.log, fields={"move": ["door_code", "stage"]})

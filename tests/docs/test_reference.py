@@ -2,11 +2,15 @@
 
 import inspect
 import re
+from types import ModuleType
 
 import pytest
 
 import abreast
+from abreast import langchain, langgraph, model, prompt, runs
+from abreast.langgraph import WorkspaceNodes
 from abreast.model.write import WriteResult
+from abreast.runs import Run, Runs
 from abreast.workspace_log.write import Write
 from tests.docs.pages import ROOT
 
@@ -18,14 +22,18 @@ CLASSES = [
     abreast.Database,
     abreast.Entity,
     abreast.Event,
+    Run,
+    Runs,
+    WorkspaceNodes,
     abreast.WorkspaceLog,
     Write,
     WriteResult,
 ]
-# What the log itself calls, and no user has to.
-INTERNAL = {"read_or_prepare", "run_once", "run_while", "within"}
+PACKAGES = [runs, langchain, langgraph, prompt, model]
+# What abreast itself calls, and no user has to.
+INTERNAL = {"of_thread", "part", "read_or_prepare", "run_once", "run_while", "take", "unpooled", "within"}
 # Made by abreast itself, or in another way.
-NOT_CONSTRUCTED = {abreast.Actor, abreast.Database, Write}
+NOT_CONSTRUCTED = {abreast.Actor, abreast.Database, Run, Write}
 
 
 def section(name: str) -> str:
@@ -40,14 +48,15 @@ def documented(name: str) -> list[str]:
 
 
 def taken(name: str, described: object) -> str:
-    """Write down a name and what it takes, without types."""
+    """Write down a name and what it takes, without types; a function or class that is a default by its name."""
     signature = inspect.signature(described)
     parameters = [
         parameter.replace(annotation=parameter.empty)
         for parameter in signature.parameters.values()
         if parameter.name != "self"
     ]
-    return f"{name}{signature.replace(parameters=parameters, return_annotation=signature.empty)}"
+    plain = f"{name}{signature.replace(parameters=parameters, return_annotation=signature.empty)}"
+    return re.sub(r"<(?:class|function) '?(?:\w+\.)*(\w+)[^>]*>", r"\1", plain)
 
 
 def public(owner: type) -> list[str]:
@@ -68,3 +77,27 @@ def test_all_that_is_exported_is_there():
     """What is no error has a section; errors have a page."""
     errors = {"AbreastError", "Conflict", "NotFound"}
     assert [] == [name for name in abreast.__all__ if name not in errors and not section(name)]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_every_name_of_a_package_is_there(package: ModuleType):
+    """A package's section names all that it exports."""
+    told = section(package.__name__)
+    assert [] == [name for name in package.__all__ if f"`{name}`" not in told]
+
+
+def called(package: ModuleType) -> list[str]:
+    """Give the signatures of a package's functions, and of its classes that users make and that have no section."""
+    found = {name: getattr(package, name) for name in package.__all__ if not section(name)}
+    made = {
+        name: value
+        for name, value in found.items()
+        if inspect.isfunction(value) or (inspect.isclass(value) and not issubclass(value, dict))
+    }
+    return [taken(name, value) for name, value in made.items() if name != "BoundGraph"]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_functions_of_a_package_are_those_of_the_code(package: ModuleType):
+    """Nothing is left out, nothing is out of date."""
+    assert sorted(called(package)) == sorted(documented(package.__name__))

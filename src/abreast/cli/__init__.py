@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from abreast.errors import AbreastError
+from abreast.errors import AbreastError, DatabaseUnavailable
 
 
 def main() -> None:
@@ -38,6 +38,9 @@ def _run() -> None:
 
     try:
         application(prog_name="abreast")
+    except DatabaseUnavailable as error:
+        # Its own message speaks to whoever writes.
+        _fail(f"database {error.database} is not available ({error.reason}); {error.way_out}, then try again")
     except AbreastError as error:
         _fail(str(error))
     except SQLAlchemyError as error:

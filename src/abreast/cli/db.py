@@ -1,11 +1,12 @@
 """`abreast db`: abreast's own tables."""
 
+import sys
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from abreast.cli.options import DatabaseOption, PrefixOption, opened
+from abreast.cli.options import DatabaseOption, PrefixOption, choices, one_of, opened
 from abreast.sql import migrator
 from abreast.sql.tables import DEFAULT_PREFIX
 
@@ -26,15 +27,18 @@ class Kind(StrEnum):
 
 @commands.command()
 def plan(database: DatabaseOption, prefix: PrefixOption = DEFAULT_PREFIX) -> None:
-    """List the migrations that upgrade would run, one a line; nothing is changed."""
+    """List the migrations that upgrade would run, one a line. Nothing is changed."""
     with opened(database, prefix) as target:
-        for migration in target.plan():
+        pending = target.plan()
+        for migration in pending:
             print(migration)
+        if not pending:
+            print(f"{target.name}: up to date, there is nothing to run", file=sys.stderr)
 
 
 @commands.command()
 def upgrade(database: DatabaseOption, prefix: PrefixOption = DEFAULT_PREFIX) -> None:
-    """Create the tables or bring them up to date; many processes may do so at once."""
+    """Create the tables or bring them up to date. Many processes may do so at once."""
     with opened(database, prefix, create=True) as target:
         pending = target.plan()
         target.upgrade()
@@ -53,12 +57,17 @@ def check(database: DatabaseOption, prefix: PrefixOption = DEFAULT_PREFIX) -> No
 
 @commands.command()
 def sql(
-    dialect: Annotated[Kind, typer.Option("--dialect", help="Kind of database the script is for.")],
+    dialect: Annotated[
+        str,
+        typer.Option(
+            "--dialect", metavar=choices(Kind), callback=one_of(Kind), help="Kind of database the script is for."
+        ),
+    ],
     prefix: PrefixOption = DEFAULT_PREFIX,
 ) -> None:
     """
-    Print the migrations as an SQL script for an empty database, without connecting.
+    Print the migrations as an SQL script, without connecting.
 
-    The scripts for mysql, mariadb and oracle are compiled, not run.
+    The script is for an empty database. Those for mysql, mariadb and oracle are compiled, not run.
     """
-    print(migrator.sql(dialect.value, prefix), end="")
+    print(migrator.sql(dialect, prefix), end="")

@@ -3,12 +3,13 @@
 import json
 import sys
 from enum import StrEnum
+from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
 
-from abreast.cli.options import sync_url
+from abreast.cli.options import choices, one_of, sync_url
 from abreast.errors import AbreastError
 
 commands = typer.Typer(help="See the library at work.", no_args_is_help=True, rich_markup_mode=None)
@@ -50,7 +51,12 @@ def story(
         str | None,
         typer.Option(metavar="PROVIDER:NAME", help="A real model, as LangChain's init_chat_model takes it."),
     ] = None,
-    language: Annotated[Language, typer.Option(help="Language of the block and the questions.")] = Language.en,
+    language: Annotated[
+        str,
+        typer.Option(
+            metavar=choices(Language), callback=one_of(Language), help="Language of the block and the questions."
+        ),
+    ] = Language.en.value,
     as_json: Annotated[bool, typer.Option("--json", help="Print the steps as JSON.")] = False,  # noqa: FBT002 - an option
     without_block: Annotated[  # noqa: FBT002 - an option
         bool,
@@ -59,11 +65,15 @@ def story(
         ),
     ] = False,
 ) -> None:
-    """Tell how two conversations stay abreast of one screen; exit code 1 if a check fails."""
-    _need("langgraph", "langgraph")
+    """Tell how conversations stay abreast of one workspace. Exit code 1 if a check fails."""
+    _need("langchain", "langchain")
+    from abreast.demo.process_server import process_server  # noqa: PLC0415 - as below
+
+    made_by = _maker(model)
+    process_server()  # before the imports: it loads the frameworks while this process does
     from abreast.demo import report, story, words  # noqa: PLC0415 - the frameworks are extras
 
-    steps = story.tell(words.LANGUAGES[language.value], url=database, model=_model(model), blind=without_block)
+    steps = story.tell(words.LANGUAGES[language], url=database, blind=without_block, **made_by)
     if as_json:
         told = list(steps)
         told_as = [step.to_json() for step in told]
@@ -78,16 +88,18 @@ def _takes_unicode(encoding: str | None) -> bool:
     return (encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
 
 
-def _model(name: str | None) -> Any:
+def _maker(name: str | None) -> dict[str, Any]:
+    """Give what makes the named model, in other processes too; nothing where none is named."""
     if name is None:
-        return None
-    _need("langchain", "langchain")
+        return {}
     from langchain.chat_models import init_chat_model  # noqa: PLC0415 - an extra
 
+    make_model = partial(init_chat_model, name)
     try:
-        return init_chat_model(name)
+        make_model()
     except (ImportError, ValueError) as error:
         raise typer.BadParameter(str(error)) from None
+    return {"make_model": make_model}
 
 
 def _need(package: str, extra: str) -> None:

@@ -22,7 +22,7 @@ def renew_epoch(
     database: DatabaseOption,
     prefix: PrefixOption = DEFAULT_PREFIX,
 ) -> None:
-    """Begin a new epoch after a restore from a backup: each thread is given the current rows anew."""
+    """Begin a new epoch after a restore from a backup. Each thread is given the current rows anew."""
     with opened(database, prefix) as target:
         WorkspaceLog(target, entities=[]).renew_epoch(workspace)
         print(f"{workspace}: a new epoch has begun")

@@ -1,7 +1,8 @@
 """Options that several commands take, and the database they name."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,22 @@ _SYNC_DRIVERS = {
 }
 # What asyncpg takes in its URL is unknown to psycopg, or has another name there.
 _OF_ASYNCPG = ("ssl", "prepared_statement_cache_size", "prepared_statement_name_func")
+
+
+def choices(words: type[StrEnum]) -> str:
+    """Write the words that an option takes, for its help."""
+    return f"<{'|'.join(words)}>"
+
+
+def one_of(words: type[StrEnum]) -> Callable[[str], str]:
+    """Give what refuses any other word than these, and names them."""
+
+    def check(value: str) -> str:
+        if value not in list(words):
+            raise typer.BadParameter(f"{value!r} is unknown; use one of: {', '.join(words)}")
+        return value
+
+    return check
 
 
 def sync_url(value: str | None) -> str | None:
@@ -69,8 +86,13 @@ def opened(url: str, prefix: str, *, create: bool = False) -> Generator[Database
 
 def _check_file(url: URL, name: str) -> None:
     path = url.database or ""
-    if url.get_backend_name() == "sqlite" and not path.startswith("file:") and not Path(path).is_file():
-        raise InvalidDatabase(name, "the file is not there", "check the path; `abreast db upgrade` makes a new one")
+    if url.get_backend_name() != "sqlite" or path.startswith("file:") or Path(path).is_file():
+        return
+    if Path(path).is_dir():
+        raise InvalidDatabase(name, "this is a folder", "name a file in it")
+    if not Path(path).parent.is_dir():
+        raise InvalidDatabase(name, "the file is not there, nor its folder", "check the path")
+    raise InvalidDatabase(name, "the file is not there", "check the path; `abreast db upgrade` makes a new one")
 
 
 DatabaseOption = Annotated[

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from abreast.errors import DatabaseBusy, DatabaseUnavailable, WriteRefused
+from abreast.errors import AccessDenied, DatabaseBusy, DatabaseUnavailable, WriteRefused
 from abreast.model.backoff import backoff
+from abreast.sql.dialects import rights_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from sqlalchemy import Connection
-    from sqlalchemy.exc import DBAPIError
 
     from abreast.sql.dialects import Dialect
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _ATTEMPTS, _FIRST_DELAY, _LONGEST_DELAY = 6, 0.02, 1.0
 
@@ -30,6 +34,7 @@ class Attempts:
         self.read = read
         self.repeatable = repeatable
         self.begun = self.committing = False
+        self._holders: list[str] = []
         self._delays = backoff(_ATTEMPTS, first=_FIRST_DELAY, most=_LONGEST_DELAY, jitter=random.random)
 
     @property
@@ -42,6 +47,23 @@ class Attempts:
         self.begun = True
         if self.read:
             self.dialect.begin_snapshot(connection)
+
+    def execute(
+        self,
+        connection: Connection,
+        step: Callable[Concatenate[Connection, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run a step; where it waits in vain for a lock, find out who may hold it, as whoever holds it goes on."""
+        try:
+            return step(connection, *args, **kwargs)
+        except DBAPIError as error:
+            if self.dialect.is_locked(error) and not error.connection_invalidated:
+                connection.rollback()
+                self._holders = self.dialect.holders(connection.connection)
+            raise
 
     def after(self, error: DBAPIError | PoolTimeout | OSError) -> float | Exception:
         """
@@ -64,13 +86,17 @@ class Attempts:
     def _told(self, error: DBAPIError) -> Exception:
         reason, constraint = self.dialect.describe(error)
         if self.dialect.is_locked(error):
-            return DatabaseBusy(self.name, reason)
+            held = f"; it may be held by {' or '.join(self._holders)}" if self._holders else ""
+            return DatabaseBusy(self.name, reason + held)
         if not self.begun:
             # Refused before there was a row: these words speak of hosts, users and files.
             words = str(error.orig).partition("\n")[0]
             return self._unavailable(reason if words in reason else f"{reason}: {words}")
         if self.dialect.is_unavailable(error):
             return self._unavailable(reason)
+        denied = self.dialect.denied(error)
+        if denied is not None:
+            return AccessDenied(self.name, denied, rights_of(error.statement))
         return WriteRefused("a row", reason, constraint) if self.committing else error
 
     def _unavailable(self, reason: str) -> DatabaseUnavailable:

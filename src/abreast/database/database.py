@@ -15,12 +15,11 @@ from sqlalchemy.orm import Session
 
 from abreast.database import migrating
 from abreast.database.attempts import Attempts, AttemptsAlone
-from abreast.database.callers import atomic, values_hidden
+from abreast.database.callers import run_within
 from abreast.database.endings import Endings
-from abreast.database.engines import Engines
+from abreast.database.engines import Engines, check_settings
 from abreast.database.temporary import TemporaryFolder
 from abreast.errors import InvalidDatabase
-from abreast.model.backoff import polling
 from abreast.sql.dialects import dialect_named
 from abreast.sql.tables import DEFAULT_PREFIX, Tables, define_tables
 
@@ -84,13 +83,15 @@ class Database:
         Args:
             url: SQLAlchemy URL. `sqlite:///app.db`, `postgresql+psycopg://…`; the driver may be left out.
             prefix: What the names of abreast's tables begin with.
-            lock_timeout: Seconds a write waits for a row that somebody else holds; None: as the server says.
-                It is a setting of the session: behind a pooler in transaction mode pass None.
+            lock_timeout: Seconds a write waits for a row that somebody else holds, 0.001 to 86,400; None: as the
+                server says. It is a setting of the session: behind a pooler in transaction mode pass None.
             engine_options: Passed on to SQLAlchemy's `create_engine` (`pool_size`, `connect_args` …).
 
         Raises:
             InvalidDatabase: The URL cannot be read, is in memory, or names a database abreast does not know.
+            InvalidInput: `lock_timeout` is no time, or an engine option is one that abreast sets.
         """
+        check_settings(lock_timeout, engine_options)
         try:
             parsed = make_url(url)
             backend = parsed.get_backend_name()
@@ -152,44 +153,6 @@ class Database:
         while await self.arun(step, *args, **kwargs):
             pass
 
-    def poll(
-        self,
-        step: Callable[Concatenate[Connection, P], T | None],
-        timeout: float,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T | None:
-        """
-        Run a step in transactions of its own until it gives something; None after `timeout` seconds.
-
-        Raises as `run`. Between two attempts it waits 50 ms, and up to 500 ms as time goes by.
-        """
-        delays = polling(timeout, now=time.monotonic)
-        while True:
-            result = self.run(step, *args, **kwargs)
-            delay = None if result is not None else next(delays, None)
-            if delay is None:
-                return result
-            time.sleep(delay)
-
-    async def apoll(
-        self,
-        step: Callable[Concatenate[Connection, P], T | None],
-        timeout: float,  # noqa: ASYNC109 - the twin's argument
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T | None:
-        """Async twin of `poll`."""
-        delays = polling(timeout, now=time.monotonic)
-        while True:
-            result = await self.arun(step, *args, **kwargs)
-            delay = None if result is not None else next(delays, None)
-            if delay is None:
-                return result
-            await asyncio.sleep(delay)
-
     def read_or_prepare(
         self,
         read: Callable[[Connection, bool, A], T | None],
@@ -232,12 +195,11 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Run a step in the caller's transaction: nothing is begun, repeated or committed."""
+        """Run a step in a savepoint of the caller's transaction: nothing is repeated or committed."""
         if isinstance(transaction, Session):
             transaction.flush()
             transaction = transaction.connection()
-        with values_hidden():
-            return self._on_checked(atomic(transaction), step, *args, **kwargs)
+        return run_within(transaction, self._on_checked, step, *args, **kwargs)
 
     async def awithin(
         self,
@@ -253,8 +215,7 @@ class Database:
             transaction = await transaction.connection()
         if not self._checked:
             await asyncio.to_thread(migrating.load)
-        with values_hidden():
-            return await transaction.run_sync(lambda sync: self._on_checked(atomic(sync), step, *args, **kwargs))
+        return await transaction.run_sync(lambda sync: run_within(sync, self._on_checked, step, *args, **kwargs))
 
     def unpooled(self) -> Database:
         """Give the same database with a new connection for each call, on which each statement commits by itself."""
@@ -350,7 +311,7 @@ class Database:
             try:
                 with engine.execution_options(**attempts.options).begin() as connection:
                     attempts.begin(connection)
-                    result = step(connection, *args, **kwargs)
+                    result = attempts.execute(connection, step, *args, **kwargs)
                     attempts.committing = True
             except (DBAPIError, PoolTimeout, OSError) as error:
                 outcome = attempts.after(error)
@@ -376,7 +337,7 @@ class Database:
             try:
                 async with self._endings.transaction(engine.execution_options(**attempts.options)) as connection:
                     await connection.run_sync(attempts.begin)
-                    result = await connection.run_sync(step, *args, **kwargs)
+                    result = await connection.run_sync(attempts.execute, step, *args, **kwargs)
                     attempts.committing = True
             except (DBAPIError, PoolTimeout, OSError) as error:
                 outcome = attempts.after(error)

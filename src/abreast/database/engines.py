@@ -14,7 +14,7 @@ from sqlalchemy.exc import NoSuchModuleError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from abreast.database.endings import unlock_dropped
-from abreast.errors import InvalidDatabase, SyncCallOnAsyncDatabase
+from abreast.errors import InvalidDatabase, InvalidInput, SyncCallOnAsyncDatabase
 from abreast.sql.dialects import dialect_named
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+_SHORTEST, _LONGEST = 0.001, 86_400
+_OWN_OPTIONS = frozenset({"hide_parameters", "logging_name"})
 _LOGGER = "abreast"
 for _name in ("sqlalchemy.engine.Engine", "sqlalchemy.engine"):
     # At DEBUG every row that is read would be logged, hidden fields too.
@@ -141,6 +143,20 @@ class Engines:
                 f"there is no driver {url.drivername!r}",
                 "leave the driver out, or name an installed one",
             ) from None
+
+
+def check_settings(lock_timeout: object, options: Mapping[str, Any]) -> None:
+    """
+    Check what a database is opened with.
+
+    Raises:
+        InvalidInput: The time-out is no time, or an option is one that abreast sets.
+    """
+    is_time = isinstance(lock_timeout, (int, float)) and not isinstance(lock_timeout, bool)
+    if lock_timeout is not None and not (is_time and _SHORTEST <= lock_timeout <= _LONGEST):  # type: ignore[operator]
+        raise InvalidInput("lock_timeout", f"is {lock_timeout!r}", "pass seconds, 0.001 to 86,400, or None")
+    for name in _OWN_OPTIONS.intersection(options):
+        raise InvalidInput(name, "is set by abreast", "leave it out")
 
 
 def _without_secrets(url: URL) -> str:

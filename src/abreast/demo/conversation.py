@@ -1,59 +1,31 @@
-"""Conversations about the workspace: graphs made by hand, with a checkpointer, a model and a tool."""
+"""Conversations about the workspace: agents made by `create_synced_agent`, with a checkpointer."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import (
-    AIMessage,
-    AnyMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
-from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import tool
-from langgraph.graph import START, StateGraph
-from langgraph.graph.message import add_messages
-from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langgraph.types import Command
 
 from abreast.demo.grammar import find_block
-from abreast.demo.workspace import AGENT
-from abreast.errors import AbreastError
-from abreast.langgraph import CursorState, WorkspaceNodes
-from abreast.prompt import render
-from abreast.prompt.languages import sentences
+from abreast.demo.provider import Line, ModelAway, Provider
+from abreast.demo.workspace import AGENT_NAME, FIRST_PERSON
+from abreast.langchain import create_synced_agent, workspace_tools
+from abreast.langchain.requests import placement_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import ToolCall
-    from langchain_core.runnables import Runnable, RunnableConfig
-    from langchain_core.tools import BaseTool
+    from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.store.base import BaseStore
 
     from abreast.demo.workspace import Workspace
-
-
-class ModelAway(Exception):
-    """The provider could not be reached."""
-
-
-class State(CursorState):
-    """What a conversation keeps."""
-
-    messages: Annotated[list[AnyMessage], add_messages]
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What the application tells a run."""
-
-    workspace_id: str
+    from abreast.langchain import WorkspaceContext
+    from abreast.runs import OnBusy
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,49 +36,32 @@ class Turn:
     Attributes:
         given: The block as it was sent with the last request; None where there was none.
         called: The calls of tools that the model made.
-        answer: What was answered; None where the model was away.
-        error: What failed.
+        answer: What was answered; None where the model was away or a person has to approve first.
+        based_on: The revision that the answer says it is based on.
+        error: What failed, or what a tool refused.
+        waits: A person has to approve before it goes on.
     """
 
     given: str | None
     called: tuple[ToolCall, ...] = ()
     answer: str | None = None
+    based_on: int | None = None
     error: str | None = None
+    waits: bool = False
 
 
-class Provider:
+@dataclass(frozen=True, slots=True)
+class Keeping:
     """
-    Passes requests on to a model, and keeps the last one.
+    Who answers, and where conversations are kept.
 
     Attributes:
-        away: Whether it cannot be reached.
-        blind: Whether it takes the block out of every request.
+        store: LangGraph's memory across threads; abreast has nothing to put there.
     """
 
-    def __init__(self, model: Runnable[Any, Any], instructions: str) -> None:
-        self.away = False
-        self.blind = False
-        self.sent: list[BaseMessage] = []
-        self._model = model
-        self._instructions = SystemMessage(instructions)
-
-    def __call__(self, messages: Sequence[BaseMessage]) -> AIMessage:
-        """
-        Send a request.
-
-        Raises:
-            ModelAway: The model could not be reached.
-        """
-        kept = [message for message in messages if not (self.blind and find_block(message.text))]
-        self.sent = [self._instructions, *kept]
-        if self.away:
-            raise ModelAway("the model is away")
-        return cast("AIMessage", self._model.invoke(self.sent))
-
-    @property
-    def given(self) -> str | None:
-        """The block of the last request as it was sent."""
-        return find_block("\n".join(message.text for message in self.sent))
+    model: BaseChatModel
+    saver: BaseCheckpointSaver[Any]
+    store: BaseStore
 
 
 class Conversation:
@@ -115,38 +70,64 @@ class Conversation:
 
     Attributes:
         thread_id: Its id.
-        provider: What its model's requests pass through.
+        line: What its model's requests pass through.
+
+    Args:
+        asks_first: A person approves each change before its tool runs.
+        on_busy: What happens to a message while the thread is being run.
     """
 
     def __init__(
         self,
         name: str,
         workspace: Workspace,
-        model: BaseChatModel,
-        saver: BaseCheckpointSaver[Any],
+        keeping: Keeping,
+        *,
+        asks_first: bool = False,
+        on_busy: OnBusy = "reject",
     ) -> None:
+        words = workspace.words
         self._workspace = workspace
         self.thread_id = f"{workspace.id}-{name}"
-        tools = [_change_tool(workspace)]
-        self.provider = Provider(model.bind_tools(tools), workspace.words.instructions)
-        self._nodes = WorkspaceNodes(workspace.log, render=partial(render, language=workspace.words.language))
-        self._graph = self._built(tools, saver)
+        self.line = Line()
+        self._agent: Any = create_synced_agent(
+            Provider(model=keeping.model, line=self.line),
+            log=workspace.log,
+            checkpointer=keeping.saver,
+            store=keeping.store,
+            middleware=[HumanInTheLoopMiddleware(_changing(workspace))] if asks_first else [],
+            system_prompt=words.instructions,
+            block={"language": words.language},
+            placement=placement_for(keeping.model),
+            on_busy=on_busy,
+            name=AGENT_NAME,
+        )
         self._config: RunnableConfig = {"configurable": {"thread_id": self.thread_id}}
+        self._context: WorkspaceContext = {"workspace_id": workspace.id, "user_id": FIRST_PERSON.id}
         workspace.log.open_thread(workspace.id, self.thread_id)
 
     def ask(self, text: str) -> Turn:
-        """Ask, and let it count once the graph has finished."""
-        before = len(self.history())
-        try:
-            result = self._graph.invoke(
-                {"messages": [HumanMessage(text)]}, self._config, context=Context(self._workspace.id)
-            )
-        except ModelAway as error:
-            return Turn(self.provider.given, error=str(error))
-        self._nodes.confirm_finished(self._graph, self._config)
-        said = [message for message in result["messages"][before:] if isinstance(message, AIMessage)]
-        calls = tuple(call for message in said for call in message.tool_calls)
-        return Turn(self.provider.given, calls, said[-1].text)
+        """Ask, and wait for the answer."""
+        return self._run({"messages": [HumanMessage(text)]}, self._config)
+
+    def approve(self) -> Turn:
+        """Approve the change that waits, and let it go on."""
+        if not self._agent.get_state(self._config).interrupts:
+            return Turn(self.line.given, error="nothing waits for an approval")
+        return self._run(Command(resume={"decisions": [{"type": "approve"}]}), self._config)
+
+    def ask_and_leave(self, text: str) -> Turn:
+        """Ask, and close the stream after its first part, as a browser does whose tab is closed."""
+        value = {"messages": [HumanMessage(text)]}
+        parts = self._agent.stream(value, self._config, context=self._context, stream_mode="messages")
+        with closing(parts):
+            next(parts)
+        return Turn(self.line.given)
+
+    def answer_again(self, text: str) -> Turn:
+        """Go back to where a question was first asked, and have it answered again, on a branch of its own."""
+        states = list(self._agent.get_state_history(self._config))
+        return self._run(None, next(state.config for state in reversed(states) if _is_asked(state.values, text)))
 
     def cursor(self) -> int:
         """Say where the conversation stands."""
@@ -154,61 +135,42 @@ class Conversation:
 
     def history(self) -> list[BaseMessage]:
         """Give the messages that its newest checkpoint holds."""
-        return list(self._graph.get_state(self._config).values.get("messages", []))
+        return list(self._agent.get_state(self._config).values.get("messages", []))
 
     def blocks_kept(self) -> int:
         """Count the checkpoints that hold a block."""
-        return sum(
-            bool(find_block(str(checkpoint.values))) for checkpoint in self._graph.get_state_history(self._config)
+        return sum(bool(find_block(str(state.values))) for state in self._agent.get_state_history(self._config))
+
+    def _run(self, value: Any, config: RunnableConfig) -> Turn:
+        before = {message.id for message in self.history()}
+        try:
+            result = self._agent.invoke(value, config, context=self._context)
+        except ModelAway as error:
+            return Turn(self.line.given, error=str(error))
+        new = [message for message in result["messages"] if message.id not in before]
+        said = [message for message in new if isinstance(message, AIMessage)]
+        waits = bool(result.get("__interrupt__"))
+        return Turn(
+            given=self.line.given,
+            called=tuple(call for message in said for call in message.tool_calls),
+            answer=None if waits else said[-1].text,
+            based_on=said[-1].response_metadata["abreast"]["revision"],
+            error=next((message.text for message in new if _is_refusal(message)), None),
+            waits=waits,
         )
 
-    def _built(self, tools: list[BaseTool], saver: BaseCheckpointSaver[Any]) -> Any:
-        builder: Any = StateGraph(State, context_schema=Context)
-        builder.add_node("model", self._nodes.model(RunnableLambda(self.provider)))
-        builder.add_node("tools", ToolNode(tools))
-        builder.add_node("nominate", self._nodes.nominate)
-        builder.add_edge(START, "model")
-        builder.add_conditional_edges("model", tools_condition, {"tools": "tools", "__end__": "nominate"})
-        builder.add_edge("tools", "model")
-        return builder.compile(checkpointer=saver)
+
+def _changing(workspace: Workspace) -> dict[str, Any]:
+    """Name the tools that change rows."""
+    rows = (workspace.words.move, workspace.words.item)
+    tools = workspace_tools(workspace.log, allow={row: ["update"] for row in rows})
+    return {tool.name: {"allowed_decisions": ["approve", "reject"]} for tool in tools}
 
 
-def _change_tool(workspace: Workspace) -> BaseTool:
-    words, phrases = workspace.words, sentences(workspace.words.language)
-    fields = {words.labels[name]: name for name in (words.title_field, words.done_field)}
-
-    @tool
-    def change_checklist_item(
-        entity_id: str, field: str, value: str, expected_version: int, runtime: ToolRuntime[Any, Any]
-    ) -> ToolMessage:
-        """
-        Change one field of one item of the checklist.
-
-        Give the item's id, the field's name and the item's version as they stand in the current state. A value
-        is text; of a yes-or-no field it is the word used in the current state.
-        """
-        try:
-            name = fields[field]
-            new = value == phrases.yes if name == words.done_field else value
-            with workspace.log.write(
-                workspace.id,
-                actor=AGENT,
-                mutation_id=_mutation_id(runtime),
-                source_thread_id=_thread_id(runtime),
-            ) as write:
-                write.update(words.item, entity_id, {name: new}, expected_version=expected_version)
-        except (AbreastError, KeyError) as error:
-            return ToolMessage(str(error), tool_call_id=runtime.tool_call_id, status="error")
-        told = f"{words.item_label} {entity_id}: {field}: {value} (r{write.results[0].revision})"
-        return ToolMessage(told, tool_call_id=runtime.tool_call_id)
-
-    return change_checklist_item
+def _is_asked(values: dict[str, Any], text: str) -> bool:
+    last = (values.get("messages") or [None])[-1]
+    return isinstance(last, HumanMessage) and last.text == text
 
 
-def _thread_id(runtime: ToolRuntime[Any, Any]) -> str:
-    return str(runtime.config.get("configurable", {}).get("thread_id"))
-
-
-def _mutation_id(runtime: ToolRuntime[Any, Any]) -> str:
-    """Derive the id from the call: a repeated call takes effect once."""
-    return f"{_thread_id(runtime)}/{runtime.state['messages'][-1].id}/{runtime.tool_call_id}"
+def _is_refusal(message: BaseMessage) -> bool:
+    return isinstance(message, ToolMessage) and message.status == "error"

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_messages
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, convert_to_openai_messages
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from abreast.demo.calling import Instruction
 from abreast.demo.reader import read
 from abreast.prompt.languages import LANGUAGES
 from abreast.prompt.particles import TOPIC, with_particle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from langchain_core.callbacks import CallbackManagerForLLMRun
     from langchain_core.runnables import Runnable
     from langchain_core.tools import BaseTool
 
+    from abreast.demo.grammar import Block
     from abreast.demo.reader import Reading, Target
     from abreast.prompt.languages import LanguageName
 
@@ -30,6 +32,7 @@ _ORDER: Final = re.compile(
     r"(?i)^(?:please )?(?:(?P<mark>mark)|set|change)\b.*?(?:\bto (?P<en>.+?))?[.!]?$"
     r"|^.*?(?:(?P<ko>\S+?)(?:으로|로) (?:바꿔|변경해|설정해)|(?P<mark_ko>표시해)) ?(?:줘|주세요|주십시오)[.!]?$"
 )
+_WITH_SPACE: Final = re.compile(r"\s*\S+\s*")
 _WHAT_CHANGED: Final = re.compile(r"(?i)\bchange[ds]?\b|바뀌|바뀐|변경|달라")
 _UNKNOWN: Final[dict[LanguageName, str]] = {
     "en": "I was not told that.",
@@ -42,9 +45,10 @@ class OfflineModel(BaseChatModel):
     Reads the request as serialized text and answers with the newest statement it finds there.
 
     Where the request holds a block it answers from CURRENT and tells the change that led there; without one it
-    repeats what was said before. An instruction becomes a call of the first tool whose arguments it can fill, with
-    the row's version as it read it. It sees no log, no database, and knows no word but those of the block's frame
-    and of plain questions and instructions in English and Korean.
+    repeats what was said before. An instruction becomes a call of a tool whose arguments it can fill, with the row's
+    version as it read it; what tools answer is passed on, with the changes that are listed then. It sees no log, no
+    database, and knows no word but those of the block's frame and of plain questions and instructions in English and
+    Korean.
 
     Example:
         >>> OfflineModel().invoke("What is the date?").content
@@ -72,18 +76,43 @@ class OfflineModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002 - as above
         **kwargs: Any,
     ) -> ChatResult:
-        sent = json.dumps({"messages": convert_to_openai_messages(messages), "tools": kwargs.get("tools", [])})
-        return ChatResult(generations=[ChatGeneration(message=_answer(json.loads(sent)))])
+        return ChatResult(generations=[ChatGeneration(message=_answer(_serialized(messages, kwargs)))])
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002 - LangChain's signature
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002 - as above
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        """Answer word by word."""
+        answer = _answer(_serialized(messages, kwargs))
+        called = [
+            tool_call_chunk(name=call["name"], args=json.dumps(call["args"]), id=call["id"], index=place)
+            for place, call in enumerate(answer.tool_calls)
+        ]
+        if called:
+            yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=called))
+        for word in _WITH_SPACE.findall(answer.text):
+            yield ChatGenerationChunk(message=AIMessageChunk(content=word))
+
+
+def _serialized(messages: list[BaseMessage], settings: dict[str, Any]) -> dict[str, Any]:
+    """Give a request as a provider would read it."""
+    sent = {"messages": convert_to_openai_messages(messages), "tools": settings.get("tools", [])}
+    return cast("dict[str, Any]", json.loads(json.dumps(sent)))
 
 
 def _answer(request: dict[str, Any]) -> AIMessage:
     reading = read(request["messages"])
+    block = reading.block
     if reading.results:
-        return AIMessage(reading.results[-1])
+        return AIMessage(" ".join([reading.results[-1], *(_news(block) if block and block.changes else [])]))
     target = reading.target()
     order = _ORDER.match(reading.question)
     if order is not None and target is not None and target.field is not None:
-        call = _call(request["tools"], target, _wanted(order, reading))
+        wanted = Instruction(target, _wanted(order, reading), LANGUAGES[_language(reading)].yes)
+        call = wanted.call(request["tools"])
         if call is not None:
             return AIMessage("", tool_calls=[call])
     return AIMessage(_said(reading, target))
@@ -94,9 +123,14 @@ def _said(reading: Reading, target: Target | None) -> str:
     if block is not None and target is not None:
         return " ".join([*_statements(block.language, target), *reading.changes_of(target)])
     if block is not None and _WHAT_CHANGED.search(reading.question):
-        return " ".join([_count(block.language, len(block.changes)), *block.changes[-1:], *block.remarks])
+        return " ".join(_news(block))
     statement = None if block is not None else reading.last_statement()
     return statement or _UNKNOWN[_language(reading)]
+
+
+def _news(block: Block) -> list[str]:
+    """Say how much has changed, and the last of it."""
+    return [_count(block.language, len(block.changes)), *block.changes[-1:], *block.remarks]
 
 
 def _statements(language: LanguageName, target: Target) -> list[str]:
@@ -119,24 +153,6 @@ def _wanted(order: re.Match[str], reading: Reading) -> str:
     if order["mark"] or order["mark_ko"]:
         return LANGUAGES[_language(reading)].yes
     return str(order["en"] or order["ko"] or "").strip('"')
-
-
-def _call(tools: list[dict[str, Any]], target: Target, value: str) -> dict[str, Any] | None:
-    """Call the first tool that asks for nothing but what is known."""
-    known = {
-        "entity_type": target.row.label,
-        "entity_id": target.row.entity_id,
-        "field": target.field,
-        "value": value,
-        "expected_version": target.row.version,
-    }
-    for tool in tools:
-        function = tool["function"]
-        if set(function["parameters"].get("required", [])) <= set(known):
-            names = function["parameters"].get("properties", {})
-            arguments = {name: known[name] for name in names if name in known}
-            return {"name": function["name"], "args": arguments, "id": f"call_{uuid4().hex}"}
-    return None
 
 
 def _language(reading: Reading) -> LanguageName:

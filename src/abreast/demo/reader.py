@@ -60,7 +60,7 @@ class Reading:
         rows = self.block.rows if self.block else ()
         labels = {label for row in rows for label in row.values if is_named(label, self.question)}
         field = max(labels, key=len, default=None)
-        scored = [(self._score(row), row) for row in rows if field is None or field in row.values]
+        scored = [(self._score(row, field), row) for row in rows if field is None or field in row.values]
         if not scored:
             return None
         score, row = max(scored, key=lambda pair: pair[0])
@@ -91,8 +91,10 @@ class Reading:
                     best, most = sentence, shared
         return best
 
-    def _score(self, row: Row) -> int:
-        by_value = any(is_named(unquoted(value), self.question) for value in row.values.values())
+    def _score(self, row: Row, field: str | None) -> int:
+        """Say how well a row is named; not by what the field holds, since that may be what it is to hold."""
+        others = [value for label, value in row.values.items() if label != field]
+        by_value = any(is_named(unquoted(value), self.question) for value in others)
         return (
             _BY_ID * is_named(row.entity_id, self.question)
             + _BY_VALUE * by_value

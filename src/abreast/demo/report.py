@@ -57,7 +57,7 @@ def _position(step: Step, before: Step | None) -> str:
     told = [] if step.revision is None else [f"r{step.revision}"]
     told.append(f"HEAD {step.head}")
     for name, revision in step.cursor.items():
-        was = revision if before is None else before.cursor[name]
+        was = revision if before is None else before.cursor.get(name, revision)
         told.append(f"cursor {name} {revision}" if was == revision else f"cursor {name} {was} → {revision}")
     return " · ".join(told)
 

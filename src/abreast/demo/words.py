@@ -21,14 +21,16 @@ class Words:
     Attributes:
         offline: Says who answers where nobody else was named.
         blinded: Says what is left out where the block is.
+        alone: Says what is left out where conversations are kept in memory.
         instructions: What the model is told first; it never changes.
         move: Mapped class of the move, with fields for a date and a stage.
         item: Mapped class of a checklist item, with fields for a title and a yes-or-no.
         labels: What fields are called, by field name.
-        dates: The date at first, and the one a person sets.
-        stages: The stage at first, and the one the nightly job sets.
+        dates: The date at first, and those a person sets.
+        stages: The stage at first, the one the nightly job sets, and the one a person sets.
         tasks: Titles of the checklist items; the first is the one that gets done.
         imported: Title of an imported item, with a place for its number.
+        mark_done: Asks to set a task's mark, with a place for its title.
         a_person: How abreast calls a person, in the sentence's language.
         other_agent: How abreast calls the agent of another conversation.
         titles: What happens in each step, by its key.
@@ -37,6 +39,7 @@ class Words:
     language: LanguageName
     offline: str
     blinded: str
+    alone: str
     instructions: str
     move: type[Any]
     move_label: str
@@ -47,8 +50,8 @@ class Words:
     title_field: str
     done_field: str
     labels: Mapping[str, str]
-    dates: tuple[str, str]
-    stages: tuple[str, str]
+    dates: tuple[str, str, str]
+    stages: tuple[str, str, str]
     tasks: tuple[str, ...]
     imported: str
     ask_date: str
@@ -71,9 +74,13 @@ ENGLISH: Final = Words(
         "Once the date has changed (step 3) the block is taken out of every request: see what is answered in step 4. "
         "Checks fail from there on, as they should."
     ),
+    alone=(
+        "langgraph-checkpoint-sqlite is not installed, so conversations are kept in memory, and the two steps with "
+        "processes of their own are left out."
+    ),
     instructions=(
         "You help people plan a move. Answer in one or two sentences. Write dates as YYYY-MM-DD. Where a value "
-        "has changed, say who changed it. Use the tool when you are asked to change the checklist."
+        "has changed, say who changed it. Use a tool when you are asked to change the checklist."
     ),
     move=Move,
     move_label="move",
@@ -84,15 +91,15 @@ ENGLISH: Final = Words(
     title_field="title",
     done_field="done",
     labels={"move_in_date": "move-in date", "stage": "stage", "title": "title", "done": "done mark"},
-    dates=("2026-09-28", "2026-09-30"),
-    stages=("planned", "confirmed"),
+    dates=("2026-09-28", "2026-09-30", "2026-10-05"),
+    stages=("planned", "confirmed", "postponed"),
     tasks=("Book the van", "Order boxes", "Tell the neighbours"),
     imported="Pack box {}",
     ask_date="What is our move-in date?",
     ask_stage="Which stage is our move in?",
     ask_done='Is the done mark of "Book the van" set?',
     ask_changes="What has changed?",
-    mark_done='Please set the done mark of "Book the van" to yes.',
+    mark_done='Please set the done mark of "{}" to yes.',
     a_person="A person",
     other_agent="An agent in another conversation",
     titles={
@@ -109,6 +116,16 @@ ENGLISH: Final = Words(
         "stale_write": "A screen opened before that writes, and is refused",
         "nightly": "A nightly job changes the stage in its own transaction; B names it",
         "repeated": "One write arrives twice under one mutation id",
+        "paused": "C asks before it writes: its run pauses for an approval, and holds nothing meanwhile",
+        "approved": "The date changes, then the approval comes: the run goes on and knows both",
+        "paused_again": "C pauses once more in front of a write",
+        "approved_late": "Meanwhile a person changed that row: the approved write is refused, and C is told what to do",
+        "left": "The stage changes; B is asked and the stream is closed early: its cursor stays, nobody holds it",
+        "asked_after": "B is asked again and is given the same changes",
+        "both_at_once": "Two processes send to thread D at once: one runs, the other is refused and sends again",
+        "in_line": "Once more, with a line to wait in: one runs, the other waits its turn",
+        "branched": "B's answer of step 12 is made anew: its branch is given what it has not processed",
+        "stored": "What the story leaves behind",
     },
 )
 
@@ -121,6 +138,10 @@ KOREAN: Final = Words(
     blinded=(
         "날짜가 바뀐 뒤(3단계)에는 모든 요청에서 블록을 뺍니다. 4단계의 답변을 보십시오. "
         "그 뒤로 검사가 실패하는 것이 맞습니다."
+    ),
+    alone=(
+        "langgraph-checkpoint-sqlite가 설치되어 있지 않아 대화를 메모리에 두며, 별도의 프로세스가 나오는 두 단계를 "
+        "뺍니다."
     ),
     instructions=(
         "이사를 준비하는 사람들을 돕습니다. 한두 문장으로 답하십시오. 날짜는 YYYY-MM-DD로 쓰십시오. 값이 바뀌었다면 "
@@ -135,15 +156,15 @@ KOREAN: Final = Words(
     title_field="title",
     done_field="done",
     labels={"move_in_date": "입주일", "stage": "단계", "title": "제목", "done": "완료"},
-    dates=("2026-09-28", "2026-09-30"),
-    stages=("준비 중", "확정"),
+    dates=("2026-09-28", "2026-09-30", "2026-10-05"),
+    stages=("준비 중", "확정", "연기"),
     tasks=("트럭 부르기", "상자 주문", "이웃에게 알리기"),
     imported="상자 {} 포장",
     ask_date="우리 입주일이 언제인가요?",
     ask_stage="우리 이사는 지금 어느 단계인가요?",
     ask_done='"트럭 부르기"는 완료되었나요?',
     ask_changes="무엇이 바뀌었나요?",
-    mark_done='"트럭 부르기"를 완료로 표시해 주세요.',
+    mark_done='할 일 "{}"의 완료를 예로 변경해 주세요.',
     a_person="사람",
     other_agent="다른 대화의 에이전트",
     titles={
@@ -160,6 +181,16 @@ KOREAN: Final = Words(
         "stale_write": "그 전에 열린 화면이 저장하려다 거부됩니다",
         "nightly": "야간 작업이 자체 트랜잭션에서 단계를 바꾸고, B가 그 작업의 이름을 말합니다",
         "repeated": "같은 변경 식별자로 쓰기가 두 번 도착합니다",
+        "paused": "C는 쓰기 전에 묻습니다: 실행이 승인을 기다리며 멈추고, 그동안 아무것도 잡고 있지 않습니다",
+        "approved": "날짜가 바뀐 뒤 승인이 옵니다: 실행이 이어지고 둘 다 압니다",
+        "paused_again": "C가 다시 쓰기 앞에서 멈춥니다",
+        "approved_late": "그동안 사람이 그 행을 바꾸었습니다: 승인된 쓰기가 거부되고, C는 어떻게 할지 전달받습니다",
+        "left": "단계가 바뀝니다. B에게 질문하고 스트림을 일찍 닫습니다: 커서는 그대로이고 스레드는 비어 있습니다",
+        "asked_after": "B에게 다시 질문하면 같은 변경이 전달됩니다",
+        "both_at_once": "두 프로세스가 스레드 D에 동시에 보냅니다: 하나는 실행되고, 다른 하나는 거부되어 다시 보냅니다",
+        "in_line": "이번에는 줄을 섭니다: 하나는 실행되고, 다른 하나는 차례를 기다립니다",
+        "branched": "12단계의 B의 답변을 다시 만듭니다: 그 가지는 처리하지 않은 변경을 전달받습니다",
+        "stored": "이야기가 남긴 것",
     },
 )
 

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import create_engine, make_url
+from sqlalchemy import create_engine, func, make_url, select
 
 from abreast.database import Database
 from abreast.model.entity import Entity
 from abreast.model.event import Actor
+from abreast.operations import leases
 from abreast.sql.dialects import dialect_named
 from abreast.workspace_log import WorkspaceLog
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from sqlalchemy import Connection
+
     from abreast.demo.words import Words
     from abreast.model.write import WriteResult
+    from abreast.sql.tables import Tables
 
 PREFIX = "demo_"
-MOVE_ID, TASK_ID = "m1", "c1"
+MOVE_ID, TASK_ID, SECOND_TASK_ID, THIRD_TASK_ID = "m1", "c1", "c2", "c3"
 IMPORTED = 76
 _LISTED = 5
 
 FIRST_PERSON, SECOND_PERSON = Actor.user("u1"), Actor.user("u2")
 IMPORT, NIGHTLY = Actor.system("template-import"), Actor.system("nightly")
-AGENT = Actor.agent("move-agent", on_behalf_of="u1")
+AGENT_NAME = "move-agent"
 
 
 class Workspace:
@@ -37,14 +39,15 @@ class Workspace:
     One throw-away workspace and who changes it, other than the agents.
 
     Attributes:
-        id: The workspace's id; another one each time.
+        id: The workspace's id; another one each time, where none is given.
+        url: Its database.
         log: Its log.
     """
 
-    def __init__(self, url: str, words: Words) -> None:
-        self.id = f"demo-{uuid4().hex[:8]}"
+    def __init__(self, url: str, words: Words, workspace_id: str | None = None) -> None:
+        self.id = workspace_id or f"demo-{uuid4().hex[:8]}"
         self.words = words
-        self._url = url
+        self.url = url
         self.database = Database.open(url, prefix=PREFIX)
         self.log = WorkspaceLog(
             self.database,
@@ -86,12 +89,17 @@ class Workspace:
         self.log.number(self.id)
         return self.log.snapshot(self.id).head
 
-    def change_date(self) -> int | None:
-        """Set the new date, as a screen does; gives the revision."""
-        words = self.words
-        with self.log.write(self.id, actor=FIRST_PERSON) as write:
-            write.update(words.move, MOVE_ID, {words.date_field: words.dates[1]}, expected_version=1)
-        return write.results[0].revision
+    def change_date(self, date: str, *, version: int) -> int | None:
+        """Set a date, as a screen does that shows this version; gives the revision."""
+        return self._save(FIRST_PERSON, self.words.move, MOVE_ID, {self.words.date_field: date}, version)
+
+    def change_stage(self, stage: str, *, version: int) -> int | None:
+        """Set a stage, as a screen does; gives the revision."""
+        return self._save(SECOND_PERSON, self.words.move, MOVE_ID, {self.words.stage_field: stage}, version)
+
+    def rename_task(self, item_id: str, title: str, *, version: int) -> int | None:
+        """Rename a task, as a screen does; gives the revision."""
+        return self._save(SECOND_PERSON, self.words.item, item_id, {self.words.title_field: title}, version)
 
     def import_tasks(self) -> int | None:
         """Add many tasks, as a job does; gives the last revision."""
@@ -103,9 +111,7 @@ class Workspace:
 
     def write_stale(self) -> None:
         """Save the first task from a screen that was opened when it had version 1."""
-        words = self.words
-        with self.log.write(self.id, actor=SECOND_PERSON) as write:
-            write.update(words.item, TASK_ID, {words.title_field: words.tasks[-1]}, expected_version=1)
+        self.rename_task(TASK_ID, self.words.tasks[-1], version=1)
 
     def run_nightly_job(self) -> None:
         """Change the stage in a transaction of the job's own, which knows nothing of numbering."""
@@ -126,7 +132,9 @@ class Workspace:
         sent: list[Sequence[WriteResult]] = []
         for _ in range(2):
             with self.log.write(self.id, actor=FIRST_PERSON, mutation_id=mutation_id) as write:
-                write.update(words.item, "c2", {words.title_field: words.imported.format(0)}, expected_version=1)
+                write.update(
+                    words.item, SECOND_TASK_ID, {words.title_field: words.imported.format(0)}, expected_version=1
+                )
             sent.append(write.results)
         return sent[0], sent[1]
 
@@ -135,6 +143,20 @@ class Workspace:
         items = self.log.snapshot(self.id).entities[1].rows
         row = next(row for row in items if row.entity_id == item_id)
         return {**row.values, "version": row.version}
+
+    def is_held(self, thread_id: str) -> bool:
+        """Say whether somebody has the right to run a thread."""
+        found = self.database.read(leases.held, self.database.tables, [thread_id])
+        return thread_id in found and found[thread_id].valid
+
+    def waiting(self, thread_id: str) -> int:
+        """Count who waits in line for a thread."""
+        return self.database.read(_count_waiting, self.database.tables, thread_id)
+
+    def _save(self, actor: Actor, source: Any, row_id: str, fields: dict[str, Any], version: int) -> int | None:
+        with self.log.write(self.id, actor=actor) as write:
+            write.update(source, row_id, fields, expected_version=version)
+        return write.results[0].revision
 
     def _item(self, number: int, title: str) -> dict[str, Any]:
         return {
@@ -145,21 +167,23 @@ class Workspace:
         }
 
     def _driver_url(self) -> Any:
-        url = make_url(self._url)
+        url = make_url(self.url)
         return dialect_named(url.get_backend_name()).urls(url)[0]
 
 
 @contextlib.contextmanager
-def open_workspace(url: str | None, words: Words) -> Generator[Workspace]:
-    """Open a workspace in a database, or in a SQLite file that is removed afterwards."""
-    with contextlib.ExitStack() as stack:
-        if url is None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="abreast-demo-"))
-            url = f"sqlite:///{Path(folder) / 'demo.db'}"
-        workspace = Workspace(url, words)
-        stack.enter_context(workspace.database)
+def open_workspace(url: str, words: Words) -> Generator[Workspace]:
+    """Open a new workspace in a database."""
+    workspace = Workspace(url, words)
+    with workspace.database:
         workspace.begin()
         yield workspace
+
+
+def _count_waiting(connection: Connection, tables: Tables, thread_id: str) -> int:
+    waiter = tables.thread_waiter
+    counted = select(func.count()).select_from(waiter).where(waiter.c.thread_id == thread_id)
+    return int(connection.execute(counted).scalar_one())
 
 
 def _known(words: Words, *fields: str) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from abreast.errors.base import AbreastError, Conflict, InvalidInput, NotFound
+from abreast.errors.changes import Author, RecordedChange
 from abreast.errors.checkpoints import (
     CheckpointConflict,
     CheckpointCorrupt,
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbreastError",
+    "AccessDenied",
+    "Author",
     "CheckpointConflict",
     "CheckpointCorrupt",
     "CheckpointsNeeded",
@@ -34,6 +37,7 @@ __all__ = [
     "MutationReused",
     "NotBound",
     "NotFound",
+    "RecordedChange",
     "ReplicaBehind",
     "RunStopped",
     "SchemaError",
@@ -44,6 +48,7 @@ __all__ = [
     "StateTooLarge",
     "StateUnavailable",
     "SyncCallOnAsyncDatabase",
+    "TableMissing",
     "ThreadBoundElsewhere",
     "ThreadBusy",
     "ThreadDeleted",
@@ -53,34 +58,6 @@ __all__ = [
     "WorkspaceNotFound",
     "WriteRefused",
 ]
-
-
-class RecordedChange(Protocol):
-    """What an error tells of an event."""
-
-    @property
-    def actor(self) -> Author:
-        """Who made it."""
-        ...
-
-    @property
-    def operation(self) -> str:
-        """Insert, update or delete."""
-        ...
-
-    @property
-    def changed_fields(self) -> tuple[str, ...]:
-        """Names of the changed fields."""
-        ...
-
-
-class Author(Protocol):
-    """What an error tells of an actor."""
-
-    @property
-    def type(self) -> str:
-        """Kind of the actor."""
-        ...
 
 
 class UnknownEntity(AbreastError, LookupError):
@@ -148,9 +125,11 @@ class StaleWrite(Conflict):
     Attributes:
         entity_type: The row's entity.
         entity_id: The row.
-        changes: The events since the expected version, oldest first, at most 20, without hidden values. Empty
-            where the change was made past the log.
+        changes: The events (`Event`) since the expected version, oldest first, at most 20, without hidden values.
+            Empty where the change was made past the log.
     """
+
+    changes: tuple[RecordedChange, ...]
 
     def __init__(
         self,
@@ -222,6 +201,45 @@ class WriteRefused(AbreastError):
         self.constraint = constraint
 
 
+class AccessDenied(AbreastError):
+    """
+    The database does not let the role of the URL do what a call needs; nothing was stored.
+
+    Attributes:
+        database: Its URL without the password.
+        reason: What the server refused, in its own words: they speak of tables, never of rows.
+        rights: What the refused statement needs, as `"SELECT"` or `"SELECT and UPDATE"`.
+    """
+
+    def __init__(self, database: str, reason: str, rights: str) -> None:
+        super().__init__(
+            f"database {database}: {reason}; the statement needs {rights}: GRANT it to the role of the URL, or use "
+            "another role"
+        )
+        self.database = database
+        self.reason = reason
+        self.rights = rights
+
+
+class TableMissing(AbreastError):
+    """
+    A product table does not exist in the database, or lacks a column of its description; nothing was stored.
+
+    Attributes:
+        entity_type: The entity that was read or written.
+        tables: Its table, and those on the way to its workspace.
+    """
+
+    def __init__(self, entity_type: str, tables: Sequence[str]) -> None:
+        named = " or ".join(f"{table!r}" for table in tables)
+        super().__init__(
+            f"entity {entity_type!r}: table {named} does not exist in the database, or has not all of the columns that "
+            "its class names; create your tables (database.run(Base.metadata.create_all), or your own migrations)"
+        )
+        self.entity_type = entity_type
+        self.tables = tuple(tables)
+
+
 class ThreadBoundElsewhere(AbreastError):
     """A thread was used with a workspace other than the one it was opened on."""
 
@@ -239,7 +257,8 @@ class CursorRefused(AbreastError):
 
     def __init__(self, thread_id: str, problem: str) -> None:
         super().__init__(
-            f"cursor of thread {thread_id!r} was not moved: {problem}; read the batch again and confirm what it returns"
+            f"cursor of thread {thread_id!r} was not moved: {problem}; the run's answer stands, go on: the next run "
+            "reads again and is told what it has to know. Confirm nothing that no model was given"
         )
         self.thread_id = thread_id
         self.problem = problem
@@ -295,28 +314,45 @@ class SchemaTooNew(SchemaError):
 
 
 class DatabaseUnavailable(AbreastError):
-    """The database could not be reached or stayed busy; nothing of the last attempt was stored for sure."""
+    """
+    The database could not be reached or stayed busy; nothing of the last attempt was stored for sure.
+
+    Attributes:
+        database: Its URL without the password.
+        reason: What happened.
+        way_out: What to look at before it is tried again.
+    """
 
     def __init__(self, database: str, reason: str) -> None:
-        super().__init__(
-            f"database {database} is not available ({reason}); check that it runs and is reachable, then try "
-            "again: a write with a mutation_id is safe to repeat"
-        )
         self.database = database
         self.reason = reason
+        self.way_out = _way_out(database, reason)
+        super().__init__(
+            f"database {database} is not available ({reason}); {self.way_out}, then try again: a write with a "
+            "mutation_id is safe to repeat"
+        )
 
 
 class DatabaseBusy(DatabaseUnavailable):
     """A row or the file stayed locked by somebody else's transaction; nothing was stored."""
 
     def __init__(self, database: str, reason: str) -> None:
-        AbreastError.__init__(
-            self,
-            f"a row that this needs stayed locked in database {database} ({reason}); end the transaction that holds "
-            "it, or raise lock_timeout, then try again",
-        )
         self.database = database
         self.reason = reason
+        self.way_out = "end the transaction that holds it"
+        AbreastError.__init__(
+            self,
+            f"a row that this needs stayed locked in database {database} ({reason}); {self.way_out}, or raise "
+            "lock_timeout, then try again",
+        )
+
+
+def _way_out(database: str, reason: str) -> str:
+    if database.startswith("sqlite"):
+        return "check the path: its folder has to be there, the file has to be a SQLite database, and both writable"
+    if "does not exist" in reason:
+        return "create what does not exist, or check the names in the URL"
+    return "check that it runs and is reachable"
 
 
 class InvalidDatabase(AbreastError, ValueError):

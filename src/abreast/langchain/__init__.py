@@ -6,16 +6,22 @@ takes `WorkspaceSnapshotMiddleware` (current rows) or `WorkspaceSyncMiddleware` 
 `workspace_tools`, and `bind`.
 """
 
+from importlib.util import find_spec
+
+if find_spec("langchain") is None:
+    raise ImportError("abreast.langchain needs LangChain, which is not installed; pip install 'abreast[langchain]'")
+
 from abreast.langchain.agent import WorkspaceContext, create_synced_agent
 from abreast.langchain.snapshot import WorkspaceSnapshotMiddleware
 from abreast.langchain.sync import WorkspaceSyncMiddleware
-from abreast.langchain.tools import workspace_tools, write_options
+from abreast.langchain.tools import awrite_options, workspace_tools, write_options
 from abreast.langgraph.graph import bind
 
 __all__ = [
     "WorkspaceContext",
     "WorkspaceSnapshotMiddleware",
     "WorkspaceSyncMiddleware",
+    "awrite_options",
     "bind",
     "create_synced_agent",
     "workspace_tools",

@@ -9,6 +9,7 @@ from langchain import agents
 from abreast.langchain.sync import WorkspaceSyncMiddleware
 from abreast.langchain.tools import workspace_tools
 from abreast.langgraph.graph import bind
+from abreast.model.batch import LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.store.base import BaseStore
 
-    from abreast.langchain.blocks import OnReadError
+    from abreast.langchain.blocks import BlockOptions, OnReadError
     from abreast.langchain.sync import Accept, Refresh
     from abreast.langchain.tools.box import Rights
     from abreast.langchain.tools.workspace import ToolOperation
     from abreast.langgraph.graph import BoundGraph
     from abreast.model.batch import Extras
-    from abreast.prompt import LanguageName, Placement
+    from abreast.prompt import Placement
     from abreast.runs import OnBusy
     from abreast.workspace_log import WorkspaceLog
 
@@ -57,7 +58,8 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
     extras: Extras | None = None,
     on_read_error: OnReadError = "raise",
     placement: Placement | None = None,
-    language: LanguageName = "en",
+    limit: int = LIMIT,
+    block: BlockOptions | None = None,
     viewer: Callable[[Any], object] | None = None,
     entity_tools: bool | Mapping[Any, Sequence[ToolOperation]] = True,
     rights: Rights | None = None,
@@ -76,7 +78,8 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         middleware: The application's own, outside of abreast's.
         context_schema: Type of the runtime context; it needs `workspace_id`, and `user_id` where tools write.
         accept: As for `WorkspaceSyncMiddleware`, like `refresh`, `extras`, `on_read_error`, `placement`,
-            `language` and `viewer`.
+            `limit` and `viewer`.
+        block: How the block is written: `language`, `names`, `now`, `time_zone`, `max_bytes`, `value_limit`.
         entity_tools: Operations by entity, as `allow` of `workspace_tools`; True for the default, False for none.
         rights: As for `workspace_tools`.
         on_busy: As for `bind`, like `busy_timeout` and `lease_seconds`.
@@ -103,7 +106,8 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         on_read_error=on_read_error,
         accept=accept,
         viewer=viewer,
-        language=language,
+        limit=limit,
+        **(block or {}),
     )
     # Typed by its overloads only; which of them is meant is in `options`.
     agent = cast("Any", agents).create_agent(

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from abreast.errors import DatabaseUnavailable, InvalidInput, ReplicaBehind, StateUnavailable
-from abreast.prompt import PLACEMENTS
+from abreast.errors import (
+    AccessDenied,
+    DatabaseUnavailable,
+    InvalidInput,
+    ReplicaBehind,
+    StateUnavailable,
+    TableMissing,
+)
+from abreast.langgraph.wiring import check_functions
+from abreast.prompt import PLACEMENTS, render_unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +25,8 @@ if TYPE_CHECKING:
 
 OnReadError = Literal["raise", "say_so"]
 
-READ_ERRORS: Final = (DatabaseUnavailable, ReplicaBehind, SQLAlchemyError, OSError, TimeoutError)
+_OWN: Final = (DatabaseUnavailable, ReplicaBehind, TableMissing, AccessDenied)
+READ_ERRORS: Final = (*_OWN, SQLAlchemyError, OSError, TimeoutError)
 """What says that the state could not be read; anything else is a mistake in the code and is raised as it is."""
 
 
@@ -44,7 +53,7 @@ def render_options(options: BlockOptions) -> RenderOptions:
     return cast("RenderOptions", given if now is None else {**given, "now": now()})
 
 
-def check_options(placement: Placement | None, on_read_error: OnReadError) -> None:
+def check_options(placement: Placement | None, on_read_error: OnReadError, options: BlockOptions) -> None:
     """
     Check what every middleware takes.
 
@@ -55,6 +64,11 @@ def check_options(placement: Placement | None, on_read_error: OnReadError) -> No
         raise InvalidInput("placement", "is unknown", f"use one of: {', '.join(PLACEMENTS)}, or None")
     if on_read_error not in ("raise", "say_so"):
         raise InvalidInput("on_read_error", "is unknown", 'use "raise" or "say_so"')
+    unknown = sorted(set(options) - set(BlockOptions.__annotations__))
+    if unknown:
+        raise InvalidInput(unknown[0], "is unknown", f"use one of: {', '.join(BlockOptions.__annotations__)}")
+    check_functions(now=options.get("now"), names=options.get("names"))
+    render_unavailable(language=options.get("language", "en"))
 
 
 def unavailable(workspace_id: str, error: BaseException) -> StateUnavailable:
@@ -64,4 +78,4 @@ def unavailable(workspace_id: str, error: BaseException) -> StateUnavailable:
 
 def told(error: BaseException) -> BaseException | None:
     """Give an error as a cause that may be logged; a driver's own, whose text can hold values, is left out."""
-    return error if isinstance(error, (DatabaseUnavailable, ReplicaBehind)) else None
+    return error if isinstance(error, _OWN) else None

@@ -33,7 +33,8 @@ class Call:
         turn: Names the user message that is answered.
         cursor: What the checkpoint holds as nominated.
         has_history: The agent has spoken in this conversation before this turn.
-        own: Mutations whose success this branch's messages tell.
+        own: Mutations whose success the messages of the request tell.
+        messages: All messages of the conversation.
     """
 
     run: Run
@@ -44,11 +45,15 @@ class Call:
     cursor: Cursor | None
     has_history: bool
     own: frozenset[str]
+    messages: Sequence[Any]
 
 
-def call_of(state: Mapping[str, Any], scope: str) -> Call:
+def call_of(state: Mapping[str, Any], scope: str, shown: Sequence[Any]) -> Call:
     """
     Look around in a model call.
+
+    Args:
+        shown: The messages of the request, of which a middleware may have left some out.
 
     Raises:
         NotBound: Its graph holds no lease.
@@ -66,7 +71,8 @@ def call_of(state: Mapping[str, Any], scope: str) -> Call:
         turn=turn_of(messages),
         cursor=None if nomination is None else nomination.cursor,
         has_history=has_history(state, messages),
-        own=own_mutations(messages),
+        own=own_mutations(shown),
+        messages=messages,
     )
 
 
@@ -111,6 +117,19 @@ def in_context(context: object, name: str) -> Any:
 
 
 MUTATION = "mutation_id"
+GROUNDING = "abreast"
+"""Where an answer says in its metadata what it is based on."""
+
+
+def is_answer(messages: Sequence[Any], answers: frozenset[str] | set[str]) -> bool:
+    """
+    Say whether the last words of the assistant are an answer that a model gave to the block.
+
+    Args:
+        answers: Ids of what models answered in this run: a guard may have written another text under the same id.
+    """
+    last = next((message for message in reversed(messages) if getattr(message, "type", None) == "ai"), None)
+    return last is not None and (GROUNDING in last.response_metadata or last.id in answers)
 
 
 def own_mutations(messages: Sequence[Any]) -> frozenset[str]:

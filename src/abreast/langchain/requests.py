@@ -30,9 +30,9 @@ MOST_MARKS: Final = 4
 
 def placement_for(model: object) -> Placement:
     """Choose where the block stands for a model."""
-    package = type(model).__module__.partition(".")[0]
-    if package in PLACEMENT_BY_PACKAGE:
-        return PLACEMENT_BY_PACKAGE[package]
+    known = _packages(model) & PLACEMENT_BY_PACKAGE.keys()
+    if known:
+        return PLACEMENT_BY_PACKAGE[min(known)]
     name = getattr(model, "model_name", None) or getattr(model, "model", None)
     short = name.rpartition("/")[2].lower() if isinstance(name, str) else ""
     return "merge" if short.startswith(STRICT_NAMES) else DEFAULT_PLACEMENT
@@ -64,8 +64,13 @@ def with_metadata(request: ModelRequest[Any], grounding: Mapping[str, Any]) -> M
     return request.override(model=model.model_copy(update={"metadata": metadata}))
 
 
+def _packages(model: object) -> set[str]:
+    """Name the packages that a model's class and its bases come from: applications make subclasses."""
+    return {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
+
+
 def _takes_marks(model: object) -> bool:
-    return type(model).__module__.partition(".")[0] == "langchain_anthropic"
+    return "langchain_anthropic" in _packages(model)
 
 
 def _marked(request: ModelRequest[Any], messages: list[Any]) -> list[Any]:

@@ -14,6 +14,7 @@ from abreast.langchain.blocks import READ_ERRORS, check_options, render_options,
 from abreast.langchain.calls import in_context
 from abreast.langchain.requests import with_block
 from abreast.langgraph.ambient import ambient
+from abreast.langgraph.wiring import check_functions
 from abreast.operations.snapshots import Reader
 from abreast.prompt import render_rows, render_snapshot, render_unavailable
 from abreast.sql.mapping import Catalog
@@ -75,7 +76,8 @@ class WorkspaceSnapshotMiddleware(AgentMiddleware[Any, Any, Any]):
         **options: Unpack[BlockOptions],
     ) -> None:
         super().__init__()
-        check_options(placement, on_read_error)
+        check_options(placement, on_read_error, options)
+        check_functions(viewer=viewer, load=load)
         if sum(source is not None for source in (log, database, load)) != 1:
             raise InvalidInput("source", "is not exactly one", "pass log, database and entities, or load")
         self.tools = []

@@ -15,12 +15,14 @@ from langgraph.types import Command
 
 from abreast.errors import InvalidInput
 from abreast.langchain.blocks import READ_ERRORS, check_options, render_options, told, unavailable
-from abreast.langchain.calls import Call, call_of, scope_of
-from abreast.langchain.requests import with_block, with_metadata
+from abreast.langchain.calls import GROUNDING, Call, call_of, is_answer, scope_of
+from abreast.langchain.requests import DEFAULT_PLACEMENT, with_block, with_metadata
+from abreast.langchain.retries import smaller
 from abreast.langchain.state import SyncState
 from abreast.langgraph.ambient import ambient
 from abreast.langgraph.readings import Reading, Readings, RunKey, awrote, wrote
 from abreast.langgraph.state import DELIVERED, Note, delivered, nominated, noted, turn_of, withdrawn
+from abreast.langgraph.wiring import check_functions, check_parts
 from abreast.model.batch import LIMIT, Batch
 from abreast.prompt import render, render_unavailable
 from abreast.runs import RUN_KEY, Run, current_run
@@ -52,7 +54,8 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
     `response_metadata`, and in the metadata of each streamed chunk.
 
     When the agent is done, the cursor is nominated; the outermost graph made by `bind` confirms it after its last
-    checkpoint. Whatever fails, is refused or closed before is given the same changes again.
+    checkpoint. Whatever fails, is refused or closed before is given the same changes again; after three failures
+    half as many, after six one and counts of the rest.
 
     Put it last in the list, so that no other middleware trims or rewrites the block, and call the graph that
     `bind(agent, log)` gives. A nested agent has a cursor of its own.
@@ -101,7 +104,9 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         **options: Unpack[BlockOptions],
     ) -> None:
         super().__init__()
-        check_options(placement, on_read_error)
+        check_parts(log, limit=limit, placement=placement or DEFAULT_PLACEMENT, render=None, viewer=viewer)
+        check_functions(accept=accept, extras=extras)
+        check_options(placement, on_read_error, options)
         if refresh not in ("run", "call"):
             raise InvalidInput("refresh", "is unknown", 'use "run" or "call"')
         self.tools = []
@@ -151,10 +156,11 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         """
         Check the answer, and nominate the cursor of what the model was given.
 
-        Nothing is nominated where no model was called in this turn.
+        Nothing is nominated where no model was called in this turn, or where the last answer is not the model's:
+        another middleware ended the run early, or wrote in its place that it failed.
 
         Raises:
-            InvalidInput: `accept` is async, and the agent was called sync.
+            InvalidInput: `accept` is async, and the agent was called sync; or it gave something else than yes or no.
         """
         nominee = self._nominee(state)
         if nominee is None:
@@ -175,22 +181,28 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         return self._nominated(nominee, await verdict if inspect.isawaitable(verdict) else verdict)
 
     def _call(self, request: ModelRequest[Any]) -> Call:
-        call = call_of(cast("dict[str, Any]", request.state), self._scope)
+        call = call_of(cast("dict[str, Any]", request.state), self._scope, request.messages)
         call.run.check()
         return call
 
     def _reading(self, call: Call, request: ModelRequest[Any]) -> Reading:
         kept = self._readings(call).get(_key(call), call.turn)
-        if kept is not None and self._refresh == "run" and not wrote(self._log, kept, request.messages):
+        if kept is not None and self._refresh == "run" and not wrote(self._log, kept, call.messages):
             return kept
-        batch = self._log.read_batch(call.run.workspace_id, call.run.key.thread_id, **self._wanted(call))
+        wanted = self._wanted(call)
+        batch = self._log.read_batch(*_where(call), **wanted)
+        if (less := smaller(batch, call.run.failures)) is not None:
+            batch = self._log.read_batch(*_where(call), **{**wanted, **less})
         return self._keep(call, request, batch, kept)
 
     async def _areading(self, call: Call, request: ModelRequest[Any]) -> Reading:
         kept = self._readings(call).get(_key(call), call.turn)
-        if kept is not None and self._refresh == "run" and not await awrote(self._log, kept, request.messages):
+        if kept is not None and self._refresh == "run" and not await awrote(self._log, kept, call.messages):
             return kept
-        batch = await self._log.aread_batch(call.run.workspace_id, call.run.key.thread_id, **self._wanted(call))
+        wanted = self._wanted(call)
+        batch = await self._log.aread_batch(*_where(call), **wanted)
+        if (less := smaller(batch, call.run.failures)) is not None:
+            batch = await self._log.aread_batch(*_where(call), **{**wanted, **less})
         return self._keep(call, request, batch, kept)
 
     def _wanted(self, call: Call) -> dict[str, Any]:
@@ -226,10 +238,11 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
             call.run.batches.pop(call.scope, None)
             return ExtendedModelResponse(response, Command(update=withdrawn(call.scope)))
         call.run.batches[call.scope] = reading.batch
-        based_on = {"abreast": _grounding(reading.batch)}
+        based_on = {GROUNDING: _grounding(reading.batch)}
         for message in response.result:
             if isinstance(message, AIMessage):
                 message.response_metadata = {**message.response_metadata, **based_on}
+                call.run.answers.add(str(message.id))
         return ExtendedModelResponse(response, Command(update=delivered(reading.batch, call.turn, None)))
 
     def _nominee(self, state: SyncState) -> Nominee | None:
@@ -240,13 +253,18 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
             return None
         cursor, turn = given.cursor, given.turn
         run = current_run(str(around.configurable.get(RUN_KEY, "")))
-        now = turn_of(cast("list[Any]", state["messages"]))
+        messages = cast("list[Any]", state["messages"])
+        if not is_answer(messages, frozenset() if run is None else run.answers):
+            return None
+        now = turn_of(messages)
         # A nested agent can be called several times in one run: only its turn tells the calls apart.
         asked = run is not None and not around.graph and cursor.scope in run.batches
         return (cursor, now, run) if asked or turn == now else None
 
-    def _nominated(self, nominee: Nominee, verdict: bool | None) -> dict[str, Any] | None:  # noqa: FBT001 - what `accept` gave
+    def _nominated(self, nominee: Nominee, verdict: object) -> dict[str, Any] | None:
         cursor, turn, run = nominee
+        if verdict is not None and not isinstance(verdict, bool):
+            raise InvalidInput("accept", f"gave {type(verdict).__name__}", "return True or False")
         if verdict is False:
             if run is not None and not ambient().graph:
                 run.refuse()
@@ -254,6 +272,10 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         if run is not None:
             run.nominated[cursor.scope] = cursor
         return nominated(Note(cursor, turn, None), turn)
+
+
+def _where(call: Call) -> tuple[str, str]:
+    return call.run.workspace_id, call.run.key.thread_id
 
 
 def _key(call: Call) -> RunKey:

@@ -6,6 +6,11 @@ state where the conversation stands; `bind` lets one run at a time have a thread
 `SqlSaver` keeps the graph's checkpoints in the database.
 """
 
+from importlib.util import find_spec
+
+if find_spec("langgraph") is None:
+    raise ImportError("abreast.langgraph needs LangGraph, which is not installed; pip install 'abreast[langgraph]'")
+
 from abreast.langgraph.graph import BoundGraph, bind
 from abreast.langgraph.nodes import Request, WorkspaceNodes
 from abreast.langgraph.saver import SqlSaver

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.callbacks import GraphCallbackHandler
 from langgraph.errors import GraphBubbleUp, GraphDrained, GraphInterrupt
 
-from abreast.errors import LeaseLost, RunStopped
+from abreast.errors import DatabaseUnavailable, LeaseLost, RunStopped
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -60,9 +60,15 @@ class Ending:
         try:
             yield
         except Exception as error:
-            if self.outcome == "succeeded":
+            if self._concerns_the_caller(error):
                 raise
-            _log.warning("a run of thread %r could not be closed: %s", self._run.key.thread_id, error)
+            if not (isinstance(error, LeaseLost) and self.outcome in ("lost", "stopped")):
+                _log.warning("a run of thread %r could not be closed: %s", self._run.key.thread_id, error)
+
+    def _concerns_the_caller(self, error: Exception) -> bool:
+        """Say whether a failure of leaving is told in the place of an answer, which the graph has stored by now."""
+        nothing_lost = isinstance(error, DatabaseUnavailable) and not self._run.nominated
+        return self.outcome == "succeeded" and not nothing_lost
 
     def _finished(self) -> Outcome:
         if self.questions.open:

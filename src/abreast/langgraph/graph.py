@@ -10,6 +10,7 @@ from langgraph.graph.state import CompiledStateGraph
 from abreast.errors import InvalidInput
 from abreast.langgraph.call import has_spoken, read_call
 from abreast.langgraph.ending import Ending
+from abreast.langgraph.wiring import check_log
 from abreast.runs import Runs
 from abreast.runs.runs import BUSY_TIMEOUT, LEASE_SECONDS
 
@@ -63,6 +64,7 @@ def bind(
             "is bound already" if isinstance(graph, BoundGraph) else f"is a {type(graph).__name__}",
             "pass the graph that compile() or create_agent() gave",
         )
+    check_log(log)
     runs = Runs(log, on_busy=on_busy, busy_timeout=busy_timeout, lease_seconds=lease_seconds)
     return _with_rest(BoundGraph(runs=runs, **_attributes(graph)), graph)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from langchain_core.runnables import RunnableLambda
 
 from abreast.errors import InvalidInput
+from abreast.langgraph import wiring
 from abreast.langgraph.ambient import Ambient, ambient
 from abreast.langgraph.readings import Reading, Readings, RunKey, awrote, placed, wrote
 from abreast.langgraph.state import (
@@ -94,6 +95,9 @@ class WorkspaceNodes:
         render: Writes the block, for example in another language.
         messages_key: The state's key that holds the messages.
 
+    Raises:
+        InvalidInput: The log is none, the limit below 1, the placement unknown, or a function is none.
+
     Example:
         >>> class State(CursorState):
         ...     messages: Annotated[list[AnyMessage], add_messages]
@@ -119,6 +123,7 @@ class WorkspaceNodes:
         render: Render = write_block,
         messages_key: str = "messages",
     ) -> None:
+        wiring.check_parts(log, limit=limit, placement=placement, render=render, viewer=viewer)
         self._log = log
         self._scope = scope
         self._viewer = viewer
@@ -127,6 +132,7 @@ class WorkspaceNodes:
         self._render = render
         self._messages_key = messages_key
         self._readings = Readings()
+        self._nominations = wiring.Nominations()
 
     def model(self, model: Runnable[Any, Any]) -> RunnableLambda[Any, dict[str, Any]]:
         """
@@ -138,7 +144,8 @@ class WorkspaceNodes:
             model: A chat model, with its tools bound, or whatever else takes messages and gives one.
 
         Raises:
-            InvalidInput: The call names no workspace or no thread. Further errors as `request` raises.
+            InvalidInput: The call names no workspace or no thread, or the graph's state is no `CursorState`. Further
+                errors as `request` raises.
 
         Example:
             >>> answering = StateGraph(State).add_node("model", nodes.model(model))
@@ -152,7 +159,9 @@ class WorkspaceNodes:
             request = await self.arequest(state)
             return self._answered(request, await model.ainvoke(request.messages))
 
-        return RunnableLambda(call, acall, name="model")
+        node = RunnableLambda(call, acall, name="model")
+        self._nominations.calls_model(node)
+        return node
 
     def request(self, state: object, *, workspace_id: str | None = None, thread_id: str | None = None) -> Request:
         """
@@ -166,7 +175,8 @@ class WorkspaceNodes:
             thread_id: Where the configuration does not name it.
 
         Raises:
-            InvalidInput: No workspace or thread is named, or the state holds no messages.
+            InvalidInput: No workspace or thread is named, the state holds no messages, or the graph's state is no
+                `CursorState`.
             WorkspaceNotFound: The workspace has neither a row nor a log.
             ThreadBoundElsewhere: The thread belongs to another workspace.
             ReplicaBehind: The database has not reached the cursor.
@@ -208,12 +218,14 @@ class WorkspaceNodes:
         nominates nothing unless it calls the model itself, and makes void what an earlier run has nominated.
 
         Raises:
-            InvalidInput: The state holds something else under abreast's keys.
+            InvalidInput: The graph's state is no `CursorState`, or holds something else under abreast's keys.
 
         Example:
             >>> ending = StateGraph(State).add_node("nominate", nodes.nominate)
         """
         around = ambient()
+        self._nominations.seen = True
+        wiring.check_keeps_cursor(around, state)
         given, before = (noted(state, key, self._scope) for key in (DELIVERED, NOMINATED))
         turn = turn_of(messages_of(state, self._messages_key))
         if given is not None and _is_of_this_run(given, around, turn):
@@ -237,8 +249,9 @@ class WorkspaceNodes:
             Whether the cursor moved.
 
         Raises:
-            InvalidInput: The config names no thread, or the state holds something else under abreast's keys.
-            CursorRefused: The log was reset meanwhile.
+            InvalidInput: The config names no thread, the graph has no checkpointer or no node that can nominate, or
+                its state is no `CursorState` or holds something else under abreast's keys.
+            CursorRefused: The log was reset meanwhile. The answer stands; the next run is told what it has to know.
             DatabaseUnavailable: The database is away or stayed busy; the next run is given the same changes.
 
         Example:
@@ -246,11 +259,13 @@ class WorkspaceNodes:
             >>> nodes.confirm_finished(graph, config)
             False
         """
+        self._check_graph(graph, config)
         cursor = self._finished(graph.get_state(_newest(config)))
         return cursor is not None and self._log.confirm(cursor)
 
     async def aconfirm_finished(self, graph: Graph, config: RunnableConfig) -> bool:
         """Async twin of `confirm_finished`."""
+        self._check_graph(graph, config)
         cursor = self._finished(await graph.aget_state(_newest(config)))
         return cursor is not None and await self._log.aconfirm(cursor)
 
@@ -270,11 +285,13 @@ class WorkspaceNodes:
             >>> nodes.confirm_result(result)
             False
         """
+        wiring.check_result(result)
         cursor = self._nominated(result)
         return cursor is not None and self._log.confirm(cursor)
 
     async def aconfirm_result(self, result: object) -> bool:
         """Async twin of `confirm_result`."""
+        wiring.check_result(result)
         cursor = self._nominated(result)
         return cursor is not None and await self._log.aconfirm(cursor)
 
@@ -283,6 +300,7 @@ class WorkspaceNodes:
         if around.bound is not None:
             around.bound.check()
         messages = messages_of(state, self._messages_key)
+        wiring.check_keeps_cursor(around, state)
         nomination = noted(state, NOMINATED, self._scope)
         given = noted(state, DELIVERED, self._scope)
         # On resume the runtime context can be missing: the thread stays in the workspace it was read from.
@@ -290,9 +308,15 @@ class WorkspaceNodes:
         workspace = workspace_id or around.workspace_id or (before and before.cursor.workspace_id)
         thread = thread_id or around.thread_id
         if not workspace:
-            raise InvalidInput("workspace_id", "is missing", 'pass context={"workspace_id": …} to the graph')
+            raise InvalidInput(
+                "workspace_id",
+                "is missing",
+                'pass context={"workspace_id": …} to the graph, or config={"configurable": {"workspace_id": …}}',
+            )
         if not thread:
             raise InvalidInput("thread_id", "is missing", 'pass config={"configurable": {"thread_id": …}}')
+        if nomination is None and given is not None and given.ended:
+            self._nominations.tell_missing(thread)
         return _Call(
             workspace_id=workspace,
             thread_id=thread,
@@ -329,18 +353,27 @@ class WorkspaceNodes:
     def _answered(self, request: Request, answer: object) -> dict[str, Any]:
         return {self._messages_key: [answer], **request.delivered}
 
+    def _check_graph(self, graph: Graph, config: RunnableConfig) -> None:
+        wiring.check_checkpointer(graph, config)
+        self._nominations.check_graph(graph)
+
     def _finished(self, state: StateSnapshot) -> Cursor | None:
+        wiring.check_checkpoint(state.values)
         if state.next or state.interrupts or any(task.error for task in state.tasks):
             return None
         return self._nominated(state.values)
 
     def _nominated(self, state: object) -> Cursor | None:
         nomination = noted(state, NOMINATED, self._scope)
-        if nomination is None or value_of(state, "__interrupt__"):
+        given = noted(state, DELIVERED, self._scope)
+        if value_of(state, "__interrupt__"):
+            return None
+        if nomination is None:
+            if given is not None:
+                self._nominations.tell_missing(given.cursor.thread_id)
             return None
         self._readings.drop(nomination.cursor.thread_id)
         # What a failed run had nominated is not for a later one to confirm, which was given something of its own.
-        given = noted(state, DELIVERED, self._scope)
         is_last = given is None or given.run == nomination.run
         is_now = nomination.turn == turn_of(messages_of(state, self._messages_key))
         return nomination.cursor if is_last and is_now else None

@@ -77,7 +77,6 @@ def wrote(log: WorkspaceLog, reading: Reading, messages: Sequence[Any]) -> bool:
     if not reading.precedes_tools(messages):
         return False
     batch = reading.batch
-    log.number(batch.workspace_id)
     return _hold_own(log.changes(batch.workspace_id, after=batch.head, limit=_LOOKED_AT), batch.thread_id)
 
 
@@ -86,7 +85,6 @@ async def awrote(log: WorkspaceLog, reading: Reading, messages: Sequence[Any]) -
     if not reading.precedes_tools(messages):
         return False
     batch = reading.batch
-    await log.anumber(batch.workspace_id)
     return _hold_own(await log.achanges(batch.workspace_id, after=batch.head, limit=_LOOKED_AT), batch.thread_id)
 
 

@@ -21,7 +21,7 @@ class Cursor:
     Attributes:
         epoch: Identity of the log the revision belongs to.
         revision: 0 when nothing was recorded yet.
-        mark: Id of the event at that revision; empty at revision 0.
+        mark: Id of the event at that revision; empty at revision 0, and where the event was gone already.
     """
 
     workspace_id: str
@@ -81,6 +81,6 @@ def reset_reason(cursor: Cursor, position: Position, mark_found: str | None) -> 
         return "other_epoch"
     if cursor.revision < position.floor:
         return "below_floor"
-    if cursor.revision and cursor.revision <= position.head and mark_found != cursor.mark:
+    if cursor.revision and cursor.revision <= position.head and (mark_found or "") != cursor.mark:
         return "other_mark"
     return None

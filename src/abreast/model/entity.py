@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from abreast.errors import InvalidEntity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+T = TypeVar("T")
 
 Format = str | Callable[[Any], str]
 Condition = Callable[[Any, Any], Any]
@@ -51,7 +53,8 @@ class Entity:
         event_values: `"names"` stores no values in events at all.
 
     Raises:
-        InvalidEntity: Fields are named twice, or `limit` is below 1.
+        InvalidEntity: Fields are named twice, a key is to be hidden, `limit` is below 1, or an argument is of another
+            kind.
 
     Example:
         >>> Entity(move_table, expose=["move_in_date", "stage"], labels={"move_in_date": "move-in date"}).limit
@@ -79,29 +82,53 @@ class Entity:
         visible: Condition | None = None,
         event_values: EventValues = "all",
     ) -> None:
-        for argument, fields in (("expose", expose), ("hidden", hidden), ("secret", secret), ("key", key)):
-            if isinstance(fields, str) or not all(isinstance(field, str) for field in fields):
-                raise InvalidEntity(name or repr(source), f"{argument} is no list of field names", 'pass ["…", "…"]')
         self.source = source
-        self.expose = tuple(expose)
-        self.hidden = tuple(hidden)
-        self.secret = tuple(secret)
-        self.name = name or _source_name(source)
+        self.name = _source_name(source) if name is None or name == "" else name
+        self._kind("name", self.name, str, "text")
+        self.expose = self._names("expose", expose)
+        self.hidden = self._names("hidden", hidden)
+        self.secret = self._names("secret", secret)
         self.workspace = workspace
-        self.key = tuple(key)
+        self.key = self._names("key", key)
         self.version = version
         self.label = label or self.name.replace("_", " ")
         self.title = title
-        self.labels = dict(labels or {})
-        self.formats = dict(formats or {})
-        self.order_by = tuple(order_by)
+        self.labels = dict(self._kind("labels", labels or {}, Mapping, "mapping by field name"))
+        self.formats = dict(self._kind("formats", formats or {}, Mapping, "mapping by field name"))
+        self.order_by = self._names("order_by", order_by)
         self.limit = limit
         self.where = where
         self.visible = visible
         self.event_values = event_values
         self._check()
 
+    def _names(self, argument: str, fields: object) -> tuple[str, ...]:
+        listed = isinstance(fields, Iterable) and not isinstance(fields, (str, bytes))
+        names = tuple(cast("Iterable[str]", fields)) if listed else ()
+        if not listed or not all(isinstance(name, str) for name in names):
+            raise InvalidEntity(self.name, f"{argument} is no list of field names", 'pass ["…", "…"]')
+        return names
+
+    def _kind(self, argument: str, value: T, kinds: type[Any] | tuple[type[Any], ...], what: str) -> T:
+        if not isinstance(value, kinds):
+            raise InvalidEntity(str(self.name), f"{argument} is {type(value).__name__}, no {what}", f"pass {what}")
+        return value
+
+    def _check_kinds(self) -> None:
+        self._kind("workspace", self.workspace, str, "text")
+        self._kind("label", self.label, str, "text")
+        self._kind("version", self.version, (str, type(None)), "field name")
+        self._kind("title", self.title, (str, type(None)), "field name")
+        self._kind("limit", self.limit, int, "whole number")
+        for argument, condition in (("where", self.where), ("visible", self.visible)):
+            self._kind(argument, condition, (Callable, type(None)), "function of columns and viewer")  # type: ignore[arg-type]
+        for field, label in self.labels.items():
+            self._kind(f"the label of {field!r}", label, str, "text")
+        for field, form in self.formats.items():
+            self._kind(f"the format of {field!r}", form, (str, Callable), "format string or function")  # type: ignore[arg-type]
+
     def _check(self) -> None:
+        self._check_kinds()
         named = self.expose + self.hidden + self.secret
         twice = sorted({field for field in named if named.count(field) > 1})
         if twice:
@@ -110,6 +137,7 @@ class Entity:
                 f"{', '.join(twice)} is named twice in expose, hidden and secret",
                 "name each field in one of them",
             )
+        check_shown(self, self.key, "is part of the key")
         if self.title is not None and self.title not in self.expose:
             raise InvalidEntity(self.name, f"title {self.title!r} is not exposed", "add it to expose")
         if self.limit < 1:
@@ -119,6 +147,23 @@ class Entity:
 
     def __repr__(self) -> str:
         return f"Entity({self.name!r}, expose={list(self.expose)})"
+
+
+def check_shown(entity: Entity, fields: Iterable[str], reason: str) -> None:
+    """
+    Make sure that fields which blocks and events always show are not to be kept from them.
+
+    Raises:
+        InvalidEntity: One is named in `hidden` or `secret`.
+    """
+    for argument, kept in (("hidden", entity.hidden), ("secret", entity.secret)):
+        for field in fields:
+            if field in kept:
+                raise InvalidEntity(
+                    entity.name,
+                    f"{field!r} is named in {argument}, but it {reason}, which every block and event shows",
+                    f"take it out of {argument}, or choose another field by key= or version=",
+                )
 
 
 def _source_name(source: Any) -> str:

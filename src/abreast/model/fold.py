@@ -153,7 +153,7 @@ def value_bytes(value: Any) -> int:
     if value is None or isinstance(value, bool):
         return 5 if value is False else 4
     if isinstance(value, str):
-        value = value[:VALUE_BYTES]
+        return min(VALUE_BYTES, len(_ENCODER.encode(value[:VALUE_BYTES]).encode("utf-8", "surrogatepass")))
     count = 0
     for part in _ENCODER.iterencode(value):
         count += len(part.encode("utf-8", "surrogatepass"))
@@ -234,8 +234,9 @@ def _all(lines: dict[str | None, Line]) -> Iterable[Line]:
 
 def _field(old: Line | None, event: Event, name: str, versions: Versions) -> Line:
     before, after = event.before or {}, event.after or {}
-    line = replace(
-        _whole(event, "update", None),
+    line = _line(
+        event,
+        "update",
         field=name,
         before=before.get(name),
         after=after.get(name),
@@ -252,15 +253,29 @@ def _field(old: Line | None, event: Event, name: str, versions: Versions) -> Lin
 
 
 def _whole(event: Event, kind: LineKind, values: JsonObject | None) -> Line:
+    return _line(event, kind, values=values or {})
+
+
+def _line(
+    event: Event,
+    kind: LineKind,
+    *,
+    field: str | None = None,
+    before: Any = None,
+    after: Any = None,
+    has_before: bool = False,
+    has_after: bool = False,
+    values: JsonObject | None = None,
+) -> Line:
     return Line(
         kind=kind,
         entity_type=event.entity_type,
         entity_id=event.entity_id,
-        field=None,
-        before=None,
-        after=None,
-        has_before=False,
-        has_after=False,
+        field=field,
+        before=before,
+        after=after,
+        has_before=has_before,
+        has_after=has_after,
         values=values or {},
         actors=(event.actor,),
         threads=(event.source_thread_id,),

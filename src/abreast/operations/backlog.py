@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import BigInteger, bindparam
 
 from abreast.model.fold import Fold, Line, SummaryLine
-from abreast.operations.record import event_of, select_events
+from abreast.operations.record import event_of, select_events, told
 from abreast.operations.summaries import Summaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from abreast.model.batch import BatchRequest
     from abreast.model.event import Event
@@ -63,7 +66,8 @@ def deliver(
 def _folds(events: Iterator[Event], catalog: Catalog, request: BatchRequest) -> list[Fold]:
     """Cut a backlog into the batches of the coming runs; the reading ends where `max_runs` do not do."""
     folds = [Fold(request.limit, request.max_bytes, catalog.shown)]
-    for event in events:
+    for stored in events:
+        event = told(stored, catalog.by_name.get(stored.entity_type))
         if not folds[-1].add(event):
             folds.append(Fold(request.limit, request.max_bytes, catalog.shown))
             if len(folds) > request.max_runs:
@@ -72,16 +76,23 @@ def _folds(events: Iterator[Event], catalog: Catalog, request: BatchRequest) -> 
     return folds
 
 
-def _events(connection: Connection, tables: Tables, workspace_id: str, after: int, head: int) -> Iterator[Event]:
+@lru_cache(maxsize=16)
+def _select_page(tables: Tables) -> Select[Any]:
+    """Build the SELECT of a page, once: to build it costs as much as to run it."""
     event = tables.workspace_event
+    after, head = bindparam("after", type_=BigInteger), bindparam("head", type_=BigInteger)
+    return (
+        select_events(tables)
+        .where(event.c.workspace_id == bindparam("place"), event.c.revision > after, event.c.revision <= head)
+        .order_by(event.c.revision)
+        .limit(_PAGE)
+    )
+
+
+def _events(connection: Connection, tables: Tables, workspace_id: str, after: int, head: int) -> Iterator[Event]:
     while after < head:
-        page = (
-            select_events(tables)
-            .where(event.c.workspace_id == workspace_id, event.c.revision > after, event.c.revision <= head)
-            .order_by(event.c.revision)
-            .limit(_PAGE)
-        )
-        rows = connection.execute(page).all()
+        place = {"place": workspace_id, "after": after, "head": head}
+        rows = connection.execute(_select_page(tables), place).all()
         for row in rows:
             yield event_of(row)
         if len(rows) < _PAGE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abreast.operations.record import event_of, select_events
+from abreast.operations.record import event_of, select_events, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from abreast.model.event import Event
+    from abreast.sql.mapping import Catalog
     from abreast.sql.tables import Tables
 
 
@@ -43,10 +44,11 @@ class Search:
     limit: int = 20
 
 
-def search_changes(connection: Connection, tables: Tables, search: Search) -> list[Event]:
+def search_changes(connection: Connection, tables: Tables, catalog: Catalog, search: Search) -> list[Event]:
     """Give the newest numbered events that match, newest first; at most 5,000 are looked at."""
     found: list[Event] = []
-    for event in _newest(connection, tables, search):
+    for stored in _newest(connection, tables, search):
+        event = told(stored, catalog.by_name.get(stored.entity_type))
         whole = event.operation != "update"
         if not search.fields or whole or not search.fields.isdisjoint(event.changed_fields):
             found.append(event)
@@ -83,6 +85,7 @@ def _conditions(tables: Tables, search: Search) -> list[ColumnElement[bool]]:
 def list_changes(
     connection: Connection,
     tables: Tables,
+    catalog: Catalog,
     workspace_id: str,
     *,
     after: int,
@@ -97,4 +100,5 @@ def list_changes(
         wanted = wanted.where(event.c.entity_type == entity_type)
     if entity_id is not None:
         wanted = wanted.where(event.c.entity_id == entity_id)
-    return [event_of(row) for row in connection.execute(wanted.order_by(event.c.revision).limit(limit))]
+    found = map(event_of, connection.execute(wanted.order_by(event.c.revision).limit(limit)))
+    return [told(event, catalog.by_name.get(event.entity_type)) for event in found]

@@ -52,10 +52,14 @@ def followers(planned: Planned, context: WriteContext) -> list[Follower]:
     """Find and lock the registered rows that a row takes along when it moves."""
     if not planned.moves or planned.before is None:
         return []
+    entities = context.catalog.by_name.values()
+    targets = {hop.target for entity in entities for hop in entity.hops if hop.target.table is planned.entity.table}
+    # Read here, where they stay: what rows point to may be hidden.
+    held = planned.rows.holds(planned.key, targets) if targets else {}
     found: list[Follower] = []
-    for entity in context.catalog.by_name.values():
+    for entity in entities:
         rows = replace(planned.rows, entity=entity)
-        for condition in entity.below(planned.entity.table, planned.before.values, planned.entity.names):
+        for condition in entity.below(held):
             there = replace(rows, workspace_id=planned.change.to_workspace)
             found.extend(
                 Follower(rows, row, 1 + max(row.version, there.last_version(row.entity_id)))

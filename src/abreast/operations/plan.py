@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from abreast.errors import EntityNotFound, InvalidInput, StaleWrite, VersionRequired
 from abreast.operations.rows import FIRST_VERSION, MOST_CHANGES_TOLD, LiveRows, StoredRow
-from abreast.sql.values import same
+from abreast.sql.values import LARGEST_INTEGER, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from abreast.model.write import Change, WriteRequest
     from abreast.sql.mapping import Catalog, EntityTable
     from abreast.sql.tables import Tables
-
-
-_HIGHEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -91,6 +88,8 @@ class Plan:
         if own is not None:
             fields.setdefault(own, entity.native_workspace(change.workspace_id))
         native = entity.native(fields)
+        # A key that is given as None is one that the database makes.
+        native = {name: value for name, value in native.items() if value is not None or name not in entity.key}
         self._check_workspace(entity, native, change.to_workspace)
         version = FIRST_VERSION
         entity_id = ""
@@ -221,14 +220,15 @@ class Plan:
         if ahead is not None:
             return entity.native_workspace(ahead)
         rows = LiveRows(self.connection, self.context.tables, entity, "")
-        return rows.execute(entity.workspace_by_parent(value)).scalar()
+        return rows.value(entity.workspace_by_parent(value))
 
     def _parent_ahead(self, entity: EntityTable, value: Any) -> str | None:
         """Find a parent that this same request inserts."""
         for (workspace_id, name, _), row in self._ahead.items():
             parent = self.context.catalog.by_name[name]
             target = entity.hops[0].target
-            if row is not None and parent.table is target.table and row.values.get(parent.names[target]) == value:
+            known = row is not None and parent.table is target.table and target in parent.names
+            if row is not None and known and row.values.get(parent.names[target]) == value:
                 return workspace_id
         return None
 
@@ -264,7 +264,7 @@ def check(catalog: Catalog, change: Change) -> None:
     expected = change.expected_version
     if expected is None:
         raise VersionRequired(entity.name, entity_id)
-    if expected != "any" and (type(expected) is not int or not -_HIGHEST <= expected <= _HIGHEST):
+    if expected != "any" and (type(expected) is not int or not -LARGEST_INTEGER <= expected <= LARGEST_INTEGER):
         raise InvalidInput("expected_version", 'is neither a whole number nor "any"', "pass the version you last read")
     if change.merge not in (None, "fields"):
         raise InvalidInput("merge", "is unknown", 'use merge="fields" or leave it out')

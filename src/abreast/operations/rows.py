@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sqlalchemy import and_, delete, func, insert, select, update
-from sqlalchemy.exc import DBAPIError, StatementError
+from sqlalchemy import and_, delete, func, insert, literal_column, select, update
 
-from abreast.errors import EntityNotFound, StaleWrite, WriteRefused
-from abreast.operations.record import event_of, select_events
+from abreast.errors import Conflict, EntityNotFound, InvalidInput, StaleWrite, WriteRefused
+from abreast.operations.cells import Cells, Unreadable
+from abreast.operations.record import event_of, select_events, told
 from abreast.sql.dialects import dialect_of, insert_missing
+from abreast.sql.paths import bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sqlalchemy import ColumnElement, Connection, Executable
+    from sqlalchemy import Column, ColumnElement, Connection, Executable, Select
 
     from abreast.model.event import Event
     from abreast.sql.mapping import EntityTable
@@ -25,6 +26,9 @@ FIRST_VERSION = 1
 """Version of a row that was just inserted, and of one that abreast has never seen changed."""
 
 MOST_CHANGES_TOLD = 20
+
+_KEPT, _LATEST = "(kept version)", "(latest version)"
+"""Read beside a row's fields, whose names these cannot be."""
 
 
 @dataclass(frozen=True)
@@ -64,69 +68,158 @@ class LiveRows:
             whole: Keep others from referring to it too, because it is deleted or moved.
         """
         condition = and_(*self.entity.key_condition(key))
-        self._keep_path(condition)
-        return next(iter(self.locked_where(condition, extra=extra, whole=whole)), None)
+        if not self._keeps_path(condition):
+            return None
+        named = self.entity.entity_id(key)
+        found = self.locked_where(condition, extra=extra, whole=whole)
+        # A column that does not tell case or padding apart finds the row by other names than its own.
+        return next((row for row in found if row.entity_id == named), None)
 
     def locked_where(
         self, condition: ColumnElement[bool], *, extra: Iterable[str] = (), whole: bool = False
     ) -> list[StoredRow]:
-        """Read the rows a condition holds for, and keep others from changing them; in the order of their keys."""
+        """
+        Read the rows a condition holds for, and keep others from changing them; in the order of their keys.
+
+        A row is left out whose own workspace is another one byte for byte, or whose key makes no id.
+        """
         columns = self.entity.readable(extra)
         wanted = (
-            select(*columns.values())
+            select()
             .where(condition, self.entity.in_workspace(self.workspace_id))
             .order_by(*(self.entity.fields[name] for name in self.entity.key))
             # Without `whole` it waits for nobody who only refers to the row, and nobody who refers waits for it.
             .with_for_update(of=list(self.entity.table.primary_key), key_share=not whole)
         )
-        stored = [dict(zip(columns, row, strict=True)) for row in self.execute(wanted).all()]
-        ids = [self.entity.entity_id(values) for values in stored]
-        return [
-            StoredRow(entity_id, values, self._version_of(entity_id, values))
-            for entity_id, values in zip(ids, stored, strict=True)
-        ]
+        found = (self._stored(values) for values in self._read(wanted, columns))
+        return [row for row in found if row is not None]
 
-    def _keep_path(self, condition: ColumnElement[bool]) -> None:
-        """Keep the rows that a row's workspace is found by from moving; they may change in every other way."""
-        if self.entity.hops:
-            here = self.entity.in_workspace(self.workspace_id)
-            parent = select(self.entity.hops[0].column).where(condition, here).scalar_subquery()
-            self.execute(self.entity.workspace_by_parent(parent)).first()
+    def holds(self, key: Mapping[str, Any], columns: Iterable[Column[Any]]) -> dict[Column[Any], Any]:
+        """Give what a row holds in some columns, hidden ones too; nothing where it is not there."""
+        wanted = list(columns)
+        row = next(iter(self._cells.fetch(select(*wanted).where(*self._of_row(key)))), None)
+        return {} if row is None else dict(zip(wanted, row, strict=True))
+
+    def _read(
+        self, wanted: Select[Any], columns: Mapping[str, ColumnElement[Any]], besides: tuple[str, ...] = ()
+    ) -> list[dict[str, Any]]:
+        entity = self.entity
+        own = entity.own_workspace_field or entity.names[entity.hops[0].column]
+        needed = (*entity.key, own, *besides, *(() if entity.version_field is None else (entity.version_field,)))
+        try:
+            return self._cells.rows(wanted, columns, needed)
+        except Unreadable as error:
+            reason = error.reason
+        raise self._cells.refused(reason, None)
+
+    def _stored(self, values: dict[str, Any]) -> StoredRow | None:
+        own = self.entity.own_workspace_field
+        if own is not None and self.entity.workspace_text(values[own]) != self.workspace_id:
+            return None
+        try:
+            entity_id = self.entity.entity_id(values)
+        except InvalidInput:
+            return None
+        return StoredRow(entity_id, values, self._version_of(entity_id, values))
+
+    def _keeps_path(self, condition: ColumnElement[bool]) -> bool:
+        """
+        Keep the rows that a row's workspace is found by from moving; they may change in every other way.
+
+        Returns:
+            Whether they lead to this workspace, byte for byte.
+        """
+        if not self.entity.hops:
+            return True
+        here = self.entity.in_workspace(self.workspace_id)
+        parent = select(self.entity.hops[0].column).where(condition, here).scalar_subquery()
+        found = self._cells.fetch(self.entity.workspace_by_parent(parent))
+        return any(self.entity.workspace_text(workspace) == self.workspace_id for (workspace,) in found)
 
     def last_version(self, entity_id: str) -> int:
         """Give the version a row had last, deleted or not; 0 for a row that never was."""
         kept = self._kept_version(entity_id) or 0
         if self.entity.version_field is None:
             return kept
+        latest = self.connection.execute(self._latest_version(entity_id)).scalar()
+        return max(kept, int(latest or 0))
+
+    def _latest_version(self, entity_id: str) -> Select[Any]:
+        """Select the highest version that a row's events tell of."""
         event = self.tables.workspace_event
-        latest = (
-            select(event.c.version)
-            .where(
-                event.c.workspace_id == self.workspace_id,
-                event.c.entity_type == self.entity.name,
-                event.c.entity_id == entity_id,
-            )
-            .order_by(event.c.version.desc())
-            .limit(1)
+        return select(func.max(event.c.version)).where(
+            event.c.workspace_id == self.workspace_id,
+            event.c.entity_type == self.entity.name,
+            event.c.entity_id == entity_id,
         )
-        return max(kept, int(self.execute(latest).scalar() or 0))
 
     def insert(self, values: Mapping[str, Any], version: int) -> StoredRow:
-        """Insert a row; what the database fills in is read back."""
+        """
+        Insert a row; what the database fills in is read back.
+
+        Its version is above that of everything recorded of a row of its id, also of what was recorded while the
+        insert waited for that row.
+
+        Raises:
+            Conflict: The caller's transaction is older than the deletion of a row of this id.
+            InvalidInput: The row's workspace is stored in another way than it is named.
+        """
         stored = dict(values)
         if self.entity.version_field is not None:
             stored[self.entity.version_field] = version
         columns = {self.entity.fields[name]: value for name, value in stored.items()}
         result = self.execute(insert(self.entity.table).values(columns))
         key = self._inserted_key(stored, result.inserted_primary_key)
-        if any(name not in values for name in self.entity.key):
-            version = self._after_last_life(key, version)
-        readable = self.entity.readable()
-        row = self.execute(select(*readable.values()).where(*self._of_row(key))).one()
-        inserted = dict(zip(readable, row, strict=True))
-        entity_id = self.entity.entity_id(inserted)
-        self.keep_version(entity_id, version)
-        return StoredRow(entity_id, inserted, version)
+        entity_id = self.entity.entity_id(key)
+        if self._sees_old_state():
+            # A server whose snapshot hides a version that was stored later refuses to store one.
+            insert_missing(self.connection, self.tables.entity_version, {**self._owner(entity_id), "version": 0})
+        row = self._inserted(key)
+        given, version = version, max(version, row.version + 1)
+        if version != given:
+            self._set_version(key, version)
+        self.keep_version(row.entity_id, version)
+        return StoredRow(row.entity_id, row.values, version)
+
+    def _inserted(self, key: Mapping[str, Any]) -> StoredRow:
+        """
+        Read a row back that was just inserted, with the highest version recorded of its id.
+
+        Nobody else can record one by now: the row is ours.
+        """
+        entity, columns = self.entity, self.entity.readable()
+        entity_id = entity.entity_id(key)
+        selected = {_KEPT: self._last_kept(entity_id), _LATEST: self._latest_version(entity_id)}
+        recorded = {name: version.scalar_subquery() for name, version in selected.items()}
+        found = self._read(select().where(*self._of_row(key)), {**columns, **recorded}, tuple(recorded))
+        if not found:
+            raise WriteRefused(entity.name, "the row was stored under another key or workspace", None)
+        if len(found) > 1:
+            raise Conflict(
+                f"{entity.name} {entity_id!r}",
+                "the row as this transaction sees it",
+                "its deletion by a later one",
+                "roll the transaction back and run it again",
+            )
+        (values,) = found
+        self._check_own_workspace(values)
+        versions = [int(values.pop(name) or 0) for name in recorded]
+        if self._sees_old_state() or entity.entity_id(values) != entity_id:
+            versions.append(self.last_version(entity.entity_id(values)))
+        return StoredRow(entity.entity_id(values), values, max(versions))
+
+    def _check_own_workspace(self, values: Mapping[str, Any]) -> None:
+        own = self.entity.own_workspace_field
+        written = self.workspace_id if own is None else self.entity.workspace_text(values[own])
+        if written != self.workspace_id:
+            raise InvalidInput("workspace_id", f"is stored as {written!r}", "name it as it is stored")
+
+    def _sees_old_state(self) -> bool:
+        """Say whether a statement may see less than was committed before it; in a transaction of ours none does."""
+        if dialect_of(self.connection).one_writer:
+            return False
+        level = self.connection.get_execution_options().get("isolation_level")
+        return (level or self.connection.get_isolation_level()) not in ("READ COMMITTED", "READ UNCOMMITTED")
 
     def update(self, row: StoredRow, key: Mapping[str, Any], changed: Mapping[str, Any], version: int) -> None:
         """
@@ -169,7 +262,7 @@ class LiveRows:
             .order_by(event.c.version, event.c.event_id)
             .limit(limit)
         )
-        return [event_of(row) for row in self.execute(wanted)]
+        return [told(event_of(row), self.entity) for row in self.connection.execute(wanted)]
 
     def execute(self, statement: Executable) -> Any:
         """
@@ -177,28 +270,25 @@ class LiveRows:
 
         Raises:
             WriteRefused: The database refuses the values; its own text, which can hold them, is left out.
+            TableMissing: The table is not there.
         """
-        try:
-            return self.connection.execute(statement)
-        except DBAPIError as error:
-            error.hide_parameters = True
-            dialect = dialect_of(self.connection)
-            if dialect.is_unavailable(error):
-                raise
-            refused = WriteRefused(self.entity.name, *dialect.describe(error))
-        except StatementError as error:
-            refused = WriteRefused(self.entity.name, type(error.orig).__name__, None)
-        raise refused from None
+        return self._cells.execute(statement)
 
-    def _after_last_life(self, key: Mapping[str, Any], version: int) -> int:
-        """Give a row the next version where the database gave it the key of a row that was deleted."""
-        last = self.last_version(self.entity.entity_id(key))
-        if last < version:
-            return version
+    def value(self, statement: Executable) -> Any:
+        """Execute a statement and give the first row's only value, or None; raises as `execute`."""
+        return next((value for (value,) in self._cells.fetch(statement)), None)
+
+    @property
+    def _cells(self) -> Cells:
+        return Cells(self.connection, self.entity, self._refused)
+
+    def _refused(self, reason: str, constraint: str | None) -> WriteRefused:
+        return WriteRefused(self.entity.name, reason, constraint)
+
+    def _set_version(self, key: Mapping[str, Any], version: int) -> None:
         if self.entity.version_field is not None:
-            columns = {self.entity.fields[self.entity.version_field]: last + 1}
+            columns = {self.entity.fields[self.entity.version_field]: version}
             self.execute(update(self.entity.table).where(*self._of_row(key)).values(columns))
-        return last + 1
 
     def _of_row(self, key: Mapping[str, Any]) -> list[ColumnElement[bool]]:
         """Build the condition of one row; a key without the workspace may stand in several of them."""
@@ -222,7 +312,13 @@ class LiveRows:
     def _version_of(self, entity_id: str, values: Mapping[str, Any]) -> int:
         field = self.entity.version_field
         version = self._kept_version(entity_id) if field is None else values[field]
-        return FIRST_VERSION if version is None else int(version)
+        if version is None:
+            return FIRST_VERSION
+        try:
+            return int(version)
+        except (ValueError, TypeError):
+            pass
+        raise WriteRefused(self.entity.name, "its version column holds something that is no number", None)
 
     def _kept_version(self, entity_id: str) -> int | None:
         """
@@ -238,7 +334,8 @@ class LiveRows:
         if self.entity.version_field is None:
             return []
         column = self.entity.fields[self.entity.version_field]
-        return [(func.coalesce(column, FIRST_VERSION) if column.nullable else column) == row.version]
+        first = literal_column(str(FIRST_VERSION), column.type)
+        return [(func.coalesce(column, first) if column.nullable else column) == bound(row.version, column)]
 
     def _owned(self, entity_id: str) -> list[ColumnElement[bool]]:
         owned = self.tables.entity_version
@@ -258,10 +355,11 @@ class LiveRows:
         owned = self.tables.entity_version
         raised = update(owned).where(*self._owned(entity_id), owned.c.version < version).values(version=version)
         if self.connection.execute(raised).rowcount == 0:
-            values = {
-                "workspace_id": self.workspace_id,
-                "entity_type": self.entity.name,
-                "entity_id": entity_id,
-                "version": version,
-            }
-            insert_missing(self.connection, owned, values)
+            insert_missing(self.connection, owned, {**self._owner(entity_id), "version": version})
+
+    def _last_kept(self, entity_id: str) -> Select[Any]:
+        """Select the version abreast keeps of a row, without locking it."""
+        return select(self.tables.entity_version.c.version).where(*self._owned(entity_id))
+
+    def _owner(self, entity_id: str) -> dict[str, Any]:
+        return {"workspace_id": self.workspace_id, "entity_type": self.entity.name, "entity_id": entity_id}

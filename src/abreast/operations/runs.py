@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from sqlalchemy import and_, case, func, or_, select, update
+from sqlalchemy import and_, case, select, update
 
 from abreast.sql.dialects import dialect_of, insert_missing
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from abreast.model.cursor import Cursor
     from abreast.operations.leases import Lease
     from abreast.sql.tables import Tables
+
+LOOKED_AT: Final = 20
 
 Outcome = Literal["running", "succeeded", "failed", "interrupted", "refused", "stopped", "lost"]
 
@@ -89,13 +92,16 @@ def outcome_of(tables: Tables) -> ColumnElement[str]:
 
 
 def failures_since_success(connection: Connection, tables: Tables, thread_id: str) -> int:
-    """Count the failed and lost runs of a thread after its last success: all were given the same first event."""
+    """
+    Count the failed and lost runs of a thread after its last success: all were given the same first event.
+
+    Of its last `LOOKED_AT` runs: more failures than that change nothing.
+    """
     row = tables.run
-    of_thread = row.c.thread_id == thread_id
-    last_success = select(func.max(row.c.fence)).where(of_thread, row.c.outcome == "succeeded").scalar_subquery()
-    failed = or_(row.c.outcome == "failed", outcome_of(tables) == "lost")
-    after = row.c.fence > func.coalesce(last_success, 0)
-    return int(connection.execute(select(func.count()).select_from(row).where(of_thread, after, failed)).scalar_one())
+    newest = select(outcome_of(tables)).where(row.c.thread_id == thread_id).order_by(row.c.fence.desc())
+    outcomes: list[str] = list(connection.execute(newest.limit(LOOKED_AT)).scalars())
+    since_success = takewhile(lambda outcome: outcome != "succeeded", outcomes)
+    return sum(outcome in ("failed", "lost") for outcome in since_success)
 
 
 def _key(tables: Tables, run: RunKey) -> list[ColumnElement[bool]]:

@@ -59,11 +59,11 @@ def _applied(
     results: tuple[WriteResult, ...],
 ) -> tuple[WriteResult, ...]:
     events: list[Event] = []
-    for planned in plan:
+    for place, planned in enumerate(plan):
         taken_along = followers(planned, context)
         for follower in taken_along:
             follower.move(planned.change.to_workspace)
-        _apply(planned)
+        _apply(planned, plan[place + 1 :])
         events += (own := _events(planned, context, request))
         for follower in taken_along:
             events += follower.events(own[0], context, planned.change.to_workspace)
@@ -74,12 +74,15 @@ def _applied(
     return final
 
 
-def _apply(planned: Planned) -> None:
+def _apply(planned: Planned, later: list[Planned]) -> None:
     if planned.before is planned.after:
         return
     if planned.before is None:
         assert planned.after is not None
-        planned.after = planned.rows.insert(planned.changed, planned.after.version)
+        assumed = planned.after
+        planned.after = planned.rows.insert(planned.changed, assumed.version)
+        if assumed.entity_id and planned.after.version != assumed.version:
+            _raise_versions(later, planned, planned.after.version - assumed.version)
     elif planned.after is None:
         planned.rows.delete(planned.before, planned.key)
     else:
@@ -87,6 +90,20 @@ def _apply(planned: Planned) -> None:
         if planned.moves:
             moved = replace(planned.rows, workspace_id=planned.change.to_workspace)
             moved.keep_version(planned.after.entity_id, planned.after.version)
+
+
+def _raise_versions(later: list[Planned], inserted: Planned, by: int) -> None:
+    """Let the block's further changes of a row begin where its insert, which waited for a deletion, ended."""
+    for planned in later:
+        before, after = planned.before, planned.after
+        if before is not None and planned.entity is inserted.entity and before.entity_id == _id_of(inserted):
+            planned.before = replace(before, version=before.version + by)
+            same = after is before
+            planned.after = planned.before if same else after and replace(after, version=after.version + by)
+
+
+def _id_of(planned: Planned) -> str | None:
+    return None if planned.after is None else planned.after.entity_id
 
 
 def _result(planned: Planned) -> WriteResult:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from abreast.errors import InvalidInput
 from abreast.model.fold import without_past
@@ -42,6 +42,9 @@ class Changes:
     names: Names | None
     thread_id: str
     time_zone: tzinfo
+    _named: dict[tuple[Any, ...], tuple[Party, ...]] = field(
+        default_factory=dict[tuple[Any, ...], "tuple[Party, ...]"], compare=False
+    )
 
     def written(self, limit: int, room: int) -> list[str]:
         """
@@ -160,14 +163,18 @@ class Changes:
         return self.batch.current.get((line.entity_type, line.entity_id))
 
     def _who(self, line: Line) -> tuple[Party, ...]:
-        found = parties(
-            line.actors,
-            line.threads,
-            thread_id=self.thread_id,
-            names=self.names,
-            more_threads=line.more_threads,
-        )
-        return (*found, OTHERS) if line.more_actors else found
+        told = (line.actors, line.threads, line.more_threads, line.more_actors)
+        named = self._named.get(told)
+        if named is None:
+            found = parties(
+                line.actors,
+                line.threads,
+                thread_id=self.thread_id,
+                names=self.names,
+                more_threads=line.more_threads,
+            )
+            named = self._named[told] = (*found, OTHERS) if line.more_actors else found
+        return named
 
 
 def _span(line: Line) -> Span:

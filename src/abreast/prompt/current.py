@@ -45,8 +45,9 @@ class Current:
     def _chosen(self, limit: int, room: int) -> dict[Key, str]:
         chosen: dict[Key, str] = {}
         limits = (limit, *(length for length in SHORTER if length < limit))
+        writers = [Writer(self.words, length) for length in limits]
         for row in self._by_urgency():
-            for line in self._versions(row, limits):
+            for line in self._versions(row, writers):
                 needed = size([line])
                 if needed <= room:
                     chosen[_key(row)] = line
@@ -62,10 +63,9 @@ class Current:
         yield from (row for part in self.parts for row in self._outside(part))
         yield from (row for key, row in listed.items() if key not in changed)
 
-    def _versions(self, row: Row, limits: Iterable[int]) -> Iterator[str]:
+    def _versions(self, row: Row, writers: Iterable[Writer]) -> Iterator[str]:
         entity = self._entity(row.entity_type)
-        for limit in limits:
-            writer = Writer(self.words, limit)
+        for writer in writers:
             subject = writer.subject(entity, row.entity_id, {})
             yield self.words.row(subject, row.version, writer.values(entity, row.values))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeVar, get_args
 
 from abreast.errors import InvalidInput
 from abreast.prompt.messages import is_summary, merged, new_message, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from abreast.prompt.messages import Role
 
@@ -51,7 +52,8 @@ def place(
             marks with `lc_source` are skipped in any case.
 
     Raises:
-        InvalidInput: The placement is unknown, a message has no role, or `make` is missing.
+        InvalidInput: The placement is unknown, a message has no role, `make` is missing, or an argument is of
+            another kind.
 
     Example:
         >>> place([{"role": "user", "content": "When do I move?"}], "<workspace_state>")
@@ -59,6 +61,7 @@ def place(
     """
     if placement not in PLACEMENTS:
         raise InvalidInput("placement", "is unknown", f"use one of: {', '.join(PLACEMENTS)}")
+    _check_kinds(messages, block, read_at, make, skip)
     roles: list[Role] = [role_of(message) for message in messages]
     if placement == "system":
         return _inserted(messages, _after_system(roles), new_message(messages, block, "system", make))
@@ -69,6 +72,18 @@ def place(
         return _merged(messages, user if user > tool else _past_tools(roles, tool + 1) - 1, block)
     at = user if placement == "before" and user > tool else _past_tools(roles, _after(user, tool, known))
     return _inserted(messages, at, new_message(messages, block, "user", make))
+
+
+def _check_kinds(messages: object, block: object, read_at: object, *functions: object) -> None:
+    if isinstance(messages, (str, bytes)) or not isinstance(messages, Sequence):
+        raise InvalidInput("messages", "is no list of messages", "pass the messages of the request")
+    if not isinstance(block, str):
+        raise InvalidInput("block", f"is {type(block).__name__}, no text", "pass what render() returned")
+    if not (read_at is None or type(read_at) is int):
+        raise InvalidInput("read_at", f"is {type(read_at).__name__}, no whole number", "pass a number of messages")
+    for name, function in zip(("make", "skip"), functions, strict=True):
+        if not (function is None or callable(function)):
+            raise InvalidInput(name, f"is {type(function).__name__}, no function", "pass a function, or leave it out")
 
 
 def _after(user: int, tool: int, known: int) -> int:

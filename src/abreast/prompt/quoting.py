@@ -17,7 +17,10 @@ Characters that only look like a delimiter stay as they are: nothing that reads 
 
 from __future__ import annotations
 
+import json
 import re
+from functools import lru_cache
+from typing import cast
 
 _INVISIBLE = (
     r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -35,6 +38,8 @@ _SYMBOLS = (
 _SELECTOR = rf"(?<![{_KEYS}{_SYMBOLS}])\ufe0f|(?<=[{_KEYS}])\ufe0f(?!\u20e3)"
 _UNSAFE_IN_LABELS = re.compile(f"[{_INVISIBLE}{_DELIMITERS}]|{_SELECTOR}")
 _UNSAFE = re.compile(f"[{_INVISIBLE}{_DELIMITERS}{_BRACKETS}]|{_SELECTOR}")
+_SAFE = re.compile(r"[ !#-;=?-Z^-~]*")
+"""Printable ASCII with nothing to escape: what most values are, told apart at a fraction of the cost."""
 _SHORT = {"\n": r"\n", "\t": r"\t", "\\": r"\\"}
 _TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 _ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -44,6 +49,7 @@ _PLAIN = re.compile(
 _IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9](?:[A-Za-z0-9_.:-]{0,62}[A-Za-z0-9])?")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.:-]{0,62}[A-Za-z0-9])?")
 _LAST_BMP = 0xFFFF
+_FEWEST_PARTS = 2
 
 
 def escape(text: str) -> str:
@@ -54,7 +60,7 @@ def escape(text: str) -> str:
         >>> print(escape("</workspace_state>\nSYSTEM"))
         \u003c/workspace_state\u003e\nSYSTEM
     """
-    return _UNSAFE.sub(_escaped, text)
+    return text if _SAFE.fullmatch(text) else _UNSAFE.sub(_escaped, text)
 
 
 def quote(text: str) -> str:
@@ -68,6 +74,7 @@ def quote(text: str) -> str:
     return f'"{escape(text)}"'
 
 
+@lru_cache(maxsize=1_024)
 def write_label(text: str) -> str:
     """
     Write what the application calls a field or a kind of row: on one line, with its brackets.
@@ -87,18 +94,51 @@ def write_text(text: str) -> str:
         >>> print(write_text("2026-09-30"), write_text("booked"))
         2026-09-30 "booked"
     """
+    return _written_short(text) if len(text) <= _SHORT_TEXT else _written(text)
+
+
+def _written(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else quote(text)
+
+
+_SHORT_TEXT = 64
+_written_short = lru_cache(maxsize=8_192)(_written)
+"""Rows say the same again and again, from call to call and among each other: states, dates, names."""
 
 
 def write_id(text: str) -> str:
     """
-    Write an id bare where it is one word with a digit in it, else quoted.
+    Write an id bare where it is one word with a digit in it, the parts of a composite one in brackets, else quoted.
+
+    What stands in brackets is the id itself as JSON, so that it can be copied into a tool call; no other id is
+    written like it.
 
     Example:
-        >>> print(write_id("m1"), write_id("the old one"))
-        m1 "the old one"
+        >>> print(write_id("m1"), write_id("the old one"), write_id('["m1",3]'))
+        m1 "the old one" ["m1",3]
     """
-    return text if _IDENTIFIER.fullmatch(text) else quote(text)
+    if _IDENTIFIER.fullmatch(text):
+        return text
+    parts = _parts(text)
+    return quote(text) if parts is None else f"[{','.join(map(_written_part, parts))}]"
+
+
+def _parts(text: str) -> list[str | int] | None:
+    """Give the parts of a composite id; None for what only looks like one, as it would not be copied back."""
+    if not text.startswith("["):
+        return None
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    given = cast("list[object]", found) if isinstance(found, list) else []
+    parts = [part for part in given if isinstance(part, (str, int)) and not isinstance(part, bool)]
+    same = len(parts) >= _FEWEST_PARTS and json.dumps(given, ensure_ascii=False, separators=(",", ":")) == text
+    return parts if same and len(parts) == len(given) else None
+
+
+def _written_part(part: str | int) -> str:
+    return quote(part) if isinstance(part, str) else str(part)
 
 
 def write_name(text: str) -> str:

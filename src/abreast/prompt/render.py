@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack, cast
 
 from abreast.errors import InvalidInput
+from abreast.model.batch import Batch
+from abreast.model.entity import Entity
 from abreast.prompt.changes import SHORTER, Changes, size
 from abreast.prompt.current import Current
 from abreast.prompt.languages import LanguageName, sentences
@@ -13,10 +16,8 @@ from abreast.prompt.quoting import escape
 from abreast.prompt.values import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from abreast.model.batch import Batch
-    from abreast.model.entity import Entity
     from abreast.prompt.actors import Names
     from abreast.prompt.sentences import Sentences
 
@@ -81,7 +82,10 @@ def render(  # noqa: PLR0913 - what a block says depends on as many things
     """
     words = sentences(language)
     _check_limit("value_limit", value_limit)
-    known = {entity.name: entity for entity in entities}
+    _check_limit("max_bytes", max_bytes)
+    known = _known(batch, entities)
+    if not (names is None or callable(names)):
+        raise InvalidInput("names", f"is {type(names).__name__}, no function", "pass a function of an Actor")
     changes = Changes(batch, known, words, names, thread_id or batch.thread_id, time_zone)
     current = Current(batch.snapshot.entities, [row for row in batch.current.values() if row is not None], known, words)
     opening = [f'<workspace_state revision="{batch.head}">', words.frame, *moment(words, now, time_zone)]
@@ -156,10 +160,12 @@ def moment(words: Sentences, now: date | None, time_zone: tzinfo) -> list[str]:
     Tell what time or day it is, if that is wanted.
 
     Raises:
-        InvalidInput: The time has no zone.
+        InvalidInput: The time has no zone, or is none.
     """
     if now is None:
         return []
+    if not isinstance(now, date):
+        raise InvalidInput("now", f"is {type(now).__name__}, no date", "pass an aware datetime, or a date")
     if not isinstance(now, datetime):
         return [words.date(now.isoformat())]
     if now.tzinfo is None:
@@ -168,5 +174,18 @@ def moment(words: Sentences, now: date | None, time_zone: tzinfo) -> list[str]:
 
 
 def _check_limit(name: str, value: int) -> None:
+    if type(value) is not int:
+        raise InvalidInput(name, f"is {type(value).__name__}, no whole number", "pass a limit of at least 1")
     if value < 1:
         raise InvalidInput(name, "is below 1", "pass a limit of at least 1")
+
+
+def _known(batch: object, entities: object) -> dict[str, Entity]:
+    """Give the entities by name, where they and the batch are what they are taken for."""
+    if not isinstance(batch, Batch):
+        raise InvalidInput("batch", f"is {type(batch).__name__}, no Batch", "pass what read_batch() returned")
+    listed = list(cast("Iterable[object]", entities)) if isinstance(entities, Iterable) else [None]
+    known = {entity.name: entity for entity in listed if isinstance(entity, Entity)}
+    if not all(isinstance(entity, Entity) for entity in listed):
+        raise InvalidInput("entities", "is no list of entities", "pass the log's entities: log.entities")
+    return known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, Any, cast
 
 from abreast.errors import InvalidInput
@@ -30,6 +31,9 @@ class Writer:
 
     words: Sentences
     limit: int
+    _labelled: dict[str, tuple[tuple[str, str], ...]] = dataclass_field(
+        default_factory=dict[str, tuple[tuple[str, str], ...]]
+    )
 
     def value(self, entity: Entity, field: str, value: Any) -> str:
         """
@@ -38,7 +42,8 @@ class Writer:
         Raises:
             InvalidInput: The field's format failed.
         """
-        return self._written(_formatted(entity, field, value), self.limit)
+        shown = _formatted(entity, field, value) if field in entity.formats else value
+        return self._written(shown, self.limit)
 
     def plain(self, value: Any) -> str:
         """Write a JSON value that belongs to no field."""
@@ -46,8 +51,12 @@ class Writer:
 
     def values(self, entity: Entity, values: Mapping[str, Any]) -> str:
         """Write the exposed ones of a row's values with their labels."""
-        told = [(field, values[field]) for field in entity.expose if field in values]
-        return "; ".join(f"{field_label(entity, field)}: {self.value(entity, field, value)}" for field, value in told)
+        labelled = self._labelled.get(entity.name)
+        if labelled is None:
+            labelled = tuple((field, field_label(entity, field)) for field in entity.expose)
+            self._labelled[entity.name] = labelled
+        told = [(field, label) for field, label in labelled if field in values]
+        return "; ".join(f"{label}: {self.value(entity, field, values[field])}" for field, label in told)
 
     def subject(self, entity: Entity, entity_id: str, values: Mapping[str, Any]) -> Subject:
         """Name a row by label, id and title."""
@@ -60,14 +69,17 @@ class Writer:
         return self._written(_formatted(entity, entity.title, value), min(self.limit, TITLE_LENGTH))
 
     def _written(self, value: Any, limit: int) -> str:
+        if isinstance(value, str):
+            return write_text(value) if len(value) <= limit else self._cut(value, limit)
         if value is None:
             return self.words.empty
         if isinstance(value, bool):
             return self.words.yes if value else self.words.no
-        text = value if isinstance(value, str) else _json(value)
-        if len(text) > limit:
-            return self.words.cut(quote(text[:limit]), len(text))
-        return write_text(value) if isinstance(value, str) else quoted(value)
+        text = _json(value)
+        return quoted(value) if len(text) <= limit else self._cut(text, limit)
+
+    def _cut(self, text: str, limit: int) -> str:
+        return self.words.cut(quote(text[:limit]), len(text))
 
 
 def entity_label(entity: Entity) -> str:

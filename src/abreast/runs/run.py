@@ -30,10 +30,12 @@ class Run:
         lease: The right to run, with its fence.
         place: The database and tables that hold the lease.
         is_first: The thread was never run before.
+        failures: How many runs of the thread have failed since its last success.
         micros: How long the lease holds without being renewed.
         outer: The run this one is called from: of another thread, or of the same one, whose lease it then shares.
         batches: What the model was given last, by scope; kept for the run, never in graph state.
         nominated: The cursors that the last checkpoint holds, by scope; confirmed when the run has succeeded.
+        answers: Ids of the messages that models gave when they had been given the current state.
         refused: The application's check did not accept the answer.
         ended: No more model call, tool write or confirmation belongs to it.
         token: What configurations call it by; not its id, which is no secret.
@@ -44,10 +46,12 @@ class Run:
     lease: Lease
     place: tuple[str, str] = ("", "")
     is_first: bool = False
+    failures: int = 0
     micros: int = 0
     outer: Run | None = None
     batches: dict[str, Batch] = field(default_factory=dict[str, "Batch"])
     nominated: dict[str, Cursor] = field(default_factory=dict[str, "Cursor"])
+    answers: set[str] = field(default_factory=set[str])
     refused: bool = False
     ended: bool = False
     token: str = field(default_factory=lambda: uuid4().hex)
@@ -86,7 +90,15 @@ class Run:
 
         It shares the lease and what was given; what it nominates counts once it has succeeded.
         """
-        return Run(self.key, self.workspace_id, self.lease, self.place, outer=self, batches=self.batches)
+        return Run(
+            self.key,
+            self.workspace_id,
+            self.lease,
+            self.place,
+            failures=self.failures,
+            outer=self,
+            batches=self.batches,
+        )
 
     def take(self, part: Run, outcome: Outcome) -> None:
         """End a part, and take over what it nominated if it has succeeded."""

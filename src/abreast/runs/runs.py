@@ -52,11 +52,11 @@ class Runs:
         on_busy: OnBusy = "reject",
         busy_timeout: float = BUSY_TIMEOUT,
     ) -> None:
-        if not 1 <= lease_seconds <= 86_400:  # noqa: PLR2004 - a day
+        if not _is_number(lease_seconds) or not 1 <= lease_seconds <= 86_400:  # noqa: PLR2004 - a day
             raise InvalidInput("lease_seconds", "is out of range", "pass 1 to 86,400 seconds")
         if on_busy not in ("reject", "queue", "interrupt"):
             raise InvalidInput("on_busy", "is unknown", 'use "reject", "queue" or "interrupt"')
-        if not busy_timeout >= 0:
+        if not _is_number(busy_timeout) or not busy_timeout >= 0:
             raise InvalidInput("busy_timeout", "is below 0", "pass the seconds to wait in line")
         self.log = log
         self.on_busy: OnBusy = on_busy
@@ -201,6 +201,10 @@ class Runs:
             raise
         finally:
             heartbeat_of(self.log.database).remove(run)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float))
 
 
 def _is_parents(run: Run) -> bool:

@@ -111,6 +111,7 @@ class Steps:
             leases.ask_to_stop(connection, self._tables, *entry.key)
 
     def _begun(self, connection: Connection, entry: Entry, workspace_id: str, lease: Lease) -> Run:
+        failures = runs.failures_since_success(connection, self._tables, entry.key.thread_id)
         runs.begin(connection, self._tables, entry.key, workspace_id, lease)
         return Run(
             entry.key,
@@ -118,6 +119,7 @@ class Steps:
             lease,
             self.place,
             is_first=lease.fence == 1,
+            failures=failures,
             micros=self._micros,
             outer=entry.outer,
         )

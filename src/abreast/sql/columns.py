@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 KEY_BYTES = 255
 """Longest id in UTF-8 bytes: three of them and a BIGINT fit an InnoDB key (3,072 bytes)."""
 
+_decode = json.JSONDecoder().decode
+
 _ORACLE_EMPTY = "\x01"
 """Stands for '' on Oracle, which stores '' as NULL; ids may not hold control characters."""
 
@@ -38,23 +40,37 @@ class KeyText(TypeDecorator[str]):
             return dialect.type_descriptor(oracle.VARCHAR2(self.length))
         return dialect.type_descriptor(String(self.length))
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
-        """Encode for the database."""
-        if value is None:
-            return None
+    def bind_processor(self, dialect: Dialect) -> Any:
+        """Encode for the database, where it takes no text as it is."""
         if dialect.name in ("mysql", "mariadb"):
-            return value.encode()
-        if dialect.name == "oracle" and value == "":
-            return _ORACLE_EMPTY
-        return value
+            return _encoded
+        if dialect.name == "oracle":
+            return _without_empty
+        return None
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
-        """Decode from the database."""
-        if isinstance(value, (bytes, bytearray)):
-            return value.decode()
-        if dialect.name == "oracle" and value == _ORACLE_EMPTY:
-            return ""
-        return value  # type: ignore[no-any-return]
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:  # noqa: ARG002 - SQLAlchemy's signature
+        """Decode from the database: None, and no call for each of many values, where it gives text as it is."""
+        if dialect.name in ("mysql", "mariadb"):
+            return _decoded
+        if dialect.name == "oracle":
+            return _with_empty
+        return None
+
+
+def _encoded(value: str | None) -> bytes | None:
+    return None if value is None else value.encode()
+
+
+def _decoded(value: Any) -> Any:
+    return value.decode() if isinstance(value, (bytes, bytearray)) else value
+
+
+def _without_empty(value: str | None) -> str | None:
+    return _ORACLE_EMPTY if value == "" else value
+
+
+def _with_empty(value: str | None) -> str | None:
+    return "" if value == _ORACLE_EMPTY else value
 
 
 class JsonText(TypeDecorator[Any]):
@@ -75,9 +91,13 @@ class JsonText(TypeDecorator[Any]):
             return None
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002 - as above
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:  # noqa: ARG002 - as above
         """Decode."""
-        return None if value is None else json.loads(value)
+        return _parsed
+
+
+def _parsed(value: str | None) -> Any:
+    return None if value is None else _decode(value)
 
 
 class Blob(TypeDecorator[bytes]):
@@ -92,6 +112,9 @@ class Blob(TypeDecorator[bytes]):
             return dialect.type_descriptor(mysql.LONGBLOB())
         return dialect.type_descriptor(LargeBinary())
 
+
+CELL_TEXT = Text().with_variant(LargeBinary(), "sqlite")
+"""What a cell is cast to that cannot be read otherwise; SQLite's text need not be text, so its bytes are asked for."""
 
 Micros = BigInteger
 """UTC microseconds: time zones and precision of timestamps differ between databases."""

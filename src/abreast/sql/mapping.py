@@ -16,15 +16,13 @@ from sqlalchemy.exc import NoInspectionAvailable
 from sqlalchemy.orm import Mapper, object_mapper
 
 from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownField
-from abreast.model.entity import Entity
-from abreast.sql.paths import WorkspacePath
+from abreast.model.entity import Entity, check_shown
+from abreast.sql.keys import from_id, key_kind
+from abreast.sql.paths import WorkspacePath, bound
 from abreast.sql.values import check_id, from_json, stored_to_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-
-_DIGITS = 25
 
 
 class EntityTable(WorkspacePath):
@@ -35,6 +33,7 @@ class EntityTable(WorkspacePath):
         fields: The table's columns by field name; field names are the mapper's attribute names.
         key: Names of the fields that identify a row.
         version_field: Name of the version column's field; None where abreast keeps the versions.
+        shown_values: Names of the fields whose values are shown.
         hops: Foreign keys to follow until the table that holds the workspace column.
         workspace_column: The column that holds the workspace id.
     """
@@ -49,11 +48,12 @@ class EntityTable(WorkspacePath):
         self.entity = entity
         self.name = check_id("Entity name", entity.name)
         self.mapper, self.table, self.fields = _columns(entity)
-        super().__init__(self.name, self.table, self.fields, entity.workspace)
+        super().__init__(self.name, self.table, self.fields, entity.workspace, self._names_of)
         self.key = entity.key or self._primary_key()
         self.version_field = self._version_field()
         self._check_named()
         self.names = {column: name for name, column in self.fields.items()}
+        self.shown_values = frozenset(entity.expose)
 
     @property
     def own_workspace_field(self) -> str | None:
@@ -94,12 +94,15 @@ class EntityTable(WorkspacePath):
             if part is None:
                 raise InvalidInput(f"{self.name}.{field}", "is missing", "pass the key of a row")
         return {
-            field: from_json(f"{self.name}.{field}", part, self.fields[field].type)
+            field: from_id(f"{self.name}.{field}", part, self.fields[field].type)
             for field, part in zip(self.key, parts, strict=True)
         }
 
     def entity_id(self, values: Mapping[str, Any]) -> str:
         """Write a row's key as its entity id: the value itself, or a JSON list for composite keys."""
+        first = values[self.key[0]]
+        if len(self.key) == 1 and type(first) is int:
+            return check_id(f"{self.name}.{self.key[0]}", str(first))
         parts = [to_json(f"{self.name}.{field}", values[field], self.fields[field].type) for field in self.key]
         if len(parts) == 1:
             text = parts[0] if isinstance(parts[0], str) else json.dumps(parts[0])
@@ -109,7 +112,7 @@ class EntityTable(WorkspacePath):
 
     def key_condition(self, key: Mapping[str, Any]) -> list[ColumnElement[bool]]:
         """Build the condition that finds one row."""
-        return [self.fields[field] == value for field, value in key.items()]
+        return [self.fields[field] == bound(value, self.fields[field]) for field, value in key.items()]
 
     def readable(self, extra: Iterable[str] = ()) -> dict[str, Column[Any]]:
         """Name what is read of a row: what is exposed and what finds it; hidden fields only where `extra` says so."""
@@ -121,6 +124,8 @@ class EntityTable(WorkspacePath):
 
     def json_value(self, field: str, value: Any) -> Any:
         """Give a field's stored value as JSON value; one that has none, as NaN, is written as text."""
+        if value is None or type(value) is int:
+            return value
         return stored_to_json(f"{self.name}.{field}", value, self.fields[field].type)
 
     def exposed(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,6 +155,14 @@ class EntityTable(WorkspacePath):
             field: from_json(f"{self.name}.{field}", value, self.column(field).type) for field, value in fields.items()
         }
 
+    def _names_of(self, table: Table) -> Mapping[str, Column[Any]]:
+        """Name the columns of a table on the way to the workspace: by the attributes of its class, or as they are."""
+        of_class: dict[str, Column[Any]] = {}
+        for mapper in () if self.mapper is None else self.mapper.registry.mappers:
+            if mapper.local_table is table and not mapper.single:
+                of_class |= _attributes(mapper, table)
+        return {**dict(table.c.items()), **of_class}
+
     def _key_parts(self, key: object) -> list[Any]:
         if isinstance(key, dict):
             named = cast("dict[str, Any]", key)
@@ -162,12 +175,7 @@ class EntityTable(WorkspacePath):
         parts = list(cast("Sequence[Any]", key)) if isinstance(key, (tuple, list)) else [key]
         if len(parts) != len(self.key):
             raise self._bad_key()
-        return parts if composite else [self._single(parts[0])]
-
-    def _single(self, part: Any) -> Any:
-        """Read an entity id: of a number column it is the number as text."""
-        number = isinstance(part, str) and isinstance(self.fields[self.key[0]].type, Integer)
-        return int(part) if number and part.removeprefix("-").isdecimal() and len(part) < _DIGITS else part
+        return parts
 
     def _bad_key(self) -> InvalidInput:
         return InvalidInput(
@@ -206,6 +214,15 @@ class EntityTable(WorkspacePath):
                 f"its table has no field {unknown[0]!r}",
                 f"use one of: {', '.join(sorted(self.fields))}",
             )
+        check_shown(entity, self.key, "is part of the key")
+        check_shown(entity, version, "is the version")
+        for name in self.key:
+            if key_kind(self.fields[name].type) is None:
+                raise InvalidEntity(
+                    self.name,
+                    f"an id made of its key column {name!r} cannot be read back",
+                    "choose other fields by key=: text, numbers, dates, UUIDs, enums or bytes",
+                )
         if version and not isinstance(self.column(version[0]).type, Integer):
             raise InvalidEntity(
                 self.name,
@@ -222,11 +239,13 @@ class Catalog:
         Resolve the entities.
 
         Raises:
-            InvalidEntity: One does not fit its table, or two have one name.
+            InvalidEntity: One is none or does not fit its table, or two have one name.
         """
         self.by_name: dict[str, EntityTable] = {}
         self._by_source: dict[int, EntityTable] = {}
         for entity in entities:
+            if not isinstance(entity, Entity):
+                raise InvalidEntity(_shown(entity), "is no Entity", "pass Entity(…, expose=[…]) for it")
             resolved = EntityTable(entity)
             if resolved.name in self.by_name:
                 raise InvalidEntity(resolved.name, "two entities have this name", "pass name= to one of them")
@@ -245,7 +264,7 @@ class Catalog:
             entity = entity.name
         found = self.by_name.get(entity) if isinstance(entity, str) else self._by_source.get(id(entity))
         if found is None:
-            raise UnknownEntity(entity if isinstance(entity, str) else _shown(entity), list(self.by_name))
+            raise UnknownEntity(_shown(entity), list(self.by_name))
         return found
 
     def shown(self, entity_type: str, field: str) -> bool:
@@ -272,12 +291,15 @@ def _columns(entity: Entity) -> tuple[Mapper[Any] | None, Table, dict[str, Colum
             "pass the base class or the Table, and where= for the kind of row",
         )
     table: Any = mapped.local_table
-    fields = {
+    return mapped, table, _attributes(mapped, table)
+
+
+def _attributes(mapper: Mapper[Any], table: Table) -> dict[str, Column[Any]]:
+    return {
         attribute.key: attribute.columns[0]
-        for attribute in mapped.column_attrs
+        for attribute in mapper.column_attrs
         if isinstance(attribute.columns[0], Column) and attribute.columns[0].table is table
     }
-    return mapped, table, fields
 
 
 def _json_list(text: str) -> object:
@@ -288,4 +310,8 @@ def _json_list(text: str) -> object:
 
 
 def _shown(entity: object) -> str:
-    return getattr(entity, "__name__", None) or getattr(entity, "name", None) or repr(entity)
+    return (
+        entity
+        if isinstance(entity, str)
+        else getattr(entity, "__name__", None) or getattr(entity, "name", None) or repr(entity)
+    )

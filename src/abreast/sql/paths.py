@@ -14,6 +14,7 @@ from sqlalchemy import (
     Select,
     Table,
     UniqueConstraint,
+    bindparam,
     literal,
     select,
 )
@@ -22,7 +23,7 @@ from abreast.errors import InvalidEntity, InvalidInput
 from abreast.sql.values import from_json, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class Hop:
 
     column: Column[Any]
     target: Column[Any]
+
+
+def bound(value: Any, column: Column[Any]) -> ColumnElement[Any]:
+    """Bind a value for a comparison; a name SQLAlchemy chose could be that of a column that the statement sets."""
+    return bindparam("abreast_bound", value, column.type, unique=True)
 
 
 class WorkspacePath:
@@ -43,9 +49,19 @@ class WorkspacePath:
         workspace_column: The column that holds the workspace id.
     """
 
-    def __init__(self, name: str, table: Table, fields: Mapping[str, Column[Any]], path: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        table: Table,
+        fields: Mapping[str, Column[Any]],
+        path: str,
+        names_of: Callable[[Table], Mapping[str, Column[Any]]],
+    ) -> None:
         """
         Resolve a path: a column, or foreign keys and a column, joined by dots.
+
+        Args:
+            names_of: Gives the columns of a further table on the way by the names they may have in the path.
 
         Raises:
             InvalidEntity: A part of it does not exist, or does not lead to one row.
@@ -53,28 +69,25 @@ class WorkspacePath:
         self.name = name
         self.table = table
         self._written = path
-        self.hops, self.workspace_column = self._path(fields)
+        self.hops, self.workspace_column = self._path(fields, names_of)
         self._targets = [hop.target.table.alias(f"hop{place}") for place, hop in enumerate(self.hops)]
 
     def in_workspace(self, workspace_id: str) -> ColumnElement[bool]:
         """Build the condition that a row belongs to a workspace."""
         last = self._last_table().c[self.workspace_column.key]
-        return self._through(last == self.native_workspace(workspace_id), len(self.hops))
+        here = bound(self.native_workspace(workspace_id), self.workspace_column)
+        return self._through(last == here, len(self.hops))
 
-    def below(
-        self, table: Table, values: Mapping[str, Any], names: Mapping[Column[Any], str]
-    ) -> Iterator[ColumnElement[bool]]:
+    def below(self, values: Mapping[Column[Any], Any]) -> Iterator[ColumnElement[bool]]:
         """
         Build the conditions that a row lies below a row of another table on the way to its workspace.
 
         Args:
-            values: The other row, by field name.
-            names: The other table's field names by column.
+            values: What the other row holds in the columns that such rows point to.
         """
         for reached, hop in enumerate(self.hops):
-            if hop.target.table is table:
-                source = self._source(reached)
-                condition: ColumnElement[bool] = source == values[names[hop.target]]
+            if values.get(hop.target) is not None:
+                condition: ColumnElement[bool] = self._source(reached) == bound(values[hop.target], hop.column)
                 yield self._through(condition, reached)
 
     def _source(self, position: int) -> ColumnElement[Any]:
@@ -131,14 +144,16 @@ class WorkspacePath:
     def _last_table(self) -> FromClause:
         return self._targets[-1] if self._targets else self.table
 
-    def _path(self, fields: Mapping[str, Column[Any]]) -> tuple[tuple[Hop, ...], Column[Any]]:
+    def _path(
+        self, fields: Mapping[str, Column[Any]], names_of: Callable[[Table], Mapping[str, Column[Any]]]
+    ) -> tuple[tuple[Hop, ...], Column[Any]]:
         *steps, last = self._written.split(".")
         columns = fields
         hops: list[Hop] = []
         for step in steps:
             hop = self._hop(columns, step)
             hops.append(hop)
-            columns = dict(hop.target.table.c.items())
+            columns = names_of(hop.target.table)
         return tuple(hops), self._path_column(columns, last)
 
     def _hop(self, columns: Mapping[str, Column[Any]], step: str) -> Hop:
@@ -163,8 +178,9 @@ class WorkspacePath:
         if name not in columns:
             raise InvalidEntity(
                 self.name,
-                f"workspace={self._written!r}: there is no column {name!r}",
-                'pass workspace="<column>" or a path of foreign keys like "move_id.workspace_id"',
+                f"workspace={self._written!r}: there is no column {name!r} among {', '.join(sorted(columns))}",
+                'pass workspace="<column>" or a path of foreign keys like "move_id.workspace_id", named as the '
+                "attributes of the mapped class, or as the table's columns",
             )
         return columns[name]
 

@@ -154,6 +154,7 @@ def define_tables(prefix: str = DEFAULT_PREFIX) -> Tables:
             Column("since", JsonText),
             Column("given", JsonText),
             Column("nominated", JsonText),
+            Index(f"{prefix}run_fence", "thread_id", "fence"),
         ),
         **_checkpoint_tables(prefix, metadata),
     )

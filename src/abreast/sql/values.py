@@ -8,24 +8,31 @@ from base64 import b64encode
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from enum import Enum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
-from sqlalchemy import JSON, Date, DateTime, Interval, LargeBinary, Numeric, Time, Uuid
+from sqlalchemy import BINARY, JSON, VARBINARY, Date, DateTime, Interval, LargeBinary, Numeric, Time, Uuid
 from sqlalchemy import Enum as EnumType
+from sqlalchemy.sql.elements import ClauseElement
 from sqlalchemy.types import Boolean, Float, Integer, String, TypeDecorator
 
 from abreast.errors import InvalidInput
 from abreast.sql.columns import KEY_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sqlalchemy.types import TypeEngine
 
+M = TypeVar("M", datetime, time)
+
 _FIRST_PRINTABLE = " "
 _MOST_DIGITS = 2_000
-_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_MOST_NAMES = 30
+_MOST_NESTED = 100
+BINARY_TYPES = (LargeBinary, BINARY, VARBINARY)
+LARGEST_INTEGER = 2**63 - 1
+"""Highest number that every database keeps in a BIGINT; the lowest is one further from 0."""
 
 
 def check_id(name: str, value: object, *, empty: bool = False) -> str:
@@ -39,6 +46,8 @@ def check_id(name: str, value: object, *, empty: bool = False) -> str:
         raise InvalidInput(name, f"is {type(value).__name__}, not a string", "pass the id as a string")
     if not value and not empty:
         raise InvalidInput(name, "is empty", "pass an id of 1 to 255 bytes")
+    if value.isascii() and value.isprintable() and len(value) <= KEY_BYTES:
+        return value
     if any(character < _FIRST_PRINTABLE for character in value):
         raise InvalidInput(name, "holds a control character (NUL to U+001F)", "use an id without it")
     length = _utf8_length(value)
@@ -57,18 +66,31 @@ def to_json(name: str, value: Any, column_type: TypeEngine[Any] | None = None) -
     zone is written in UTC, whatever zone the session has; a number of a column without a scale has no padding.
 
     Raises:
-        InvalidInput: The value has no JSON form (NaN, an unknown type) or text that no database keeps (NUL).
+        InvalidInput: The value has no JSON form (NaN, an unknown type, more than 100 levels) or text that no
+            database keeps (NUL).
     """
-    if value is None or isinstance(value, bool):
+    kind: type[Any] = type(cast("object", value))
+    if value is None or kind is bool or kind is int:
         return value
+    if kind is str:
+        return _text(name, value)
+    if isinstance(value, (dict, list, tuple)):
+        _check_depth(name, value)
     if isinstance(value, Enum) and isinstance(column_type, EnumType):
         return value.name
     if isinstance(value, datetime) and isinstance(column_type, DateTime) and column_type.timezone:
-        return _in_utc(value).isoformat()
+        return _utc_text(name, value)
     if isinstance(value, Decimal) and isinstance(column_type, Numeric) and column_type.scale is None:
         return _without_padding(_decimal(name, value))
-    for kind, convert in _CONVERSIONS:
-        if isinstance(value, kind):
+    return _json(name, value)
+
+
+def _json(name: str, value: Any) -> Any:
+    """Write a value that was looked at, or one inside of it."""
+    if value is None or value is True or value is False:
+        return value
+    for kinds, convert in _CONVERSIONS:
+        if isinstance(value, kinds):
             return convert(name, value)
     raise InvalidInput(
         name,
@@ -108,6 +130,8 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
     """
     if value is None:
         return None
+    if isinstance(value, ClauseElement) or hasattr(value, "__clause_element__"):
+        raise InvalidInput(name, "is a SQL expression, whose value no event could tell", "pass the value itself")
     if isinstance(value, Enum) and isinstance(value, (str, int)) and not isinstance(column_type, EnumType):
         value = value.value
     impl = _implementation(value, column_type)
@@ -115,8 +139,8 @@ def from_json(name: str, value: Any, column_type: TypeEngine[Any]) -> Any:
         _text(name, value)
     if isinstance(value, float):
         _finite(name, value)
-    for kind, read in _READERS:
-        if isinstance(impl, kind):
+    for kinds, read in _READERS:
+        if isinstance(impl, kinds):
             return _read(name, read, value, impl)
     return value
 
@@ -126,13 +150,14 @@ def _implementation(value: Any, column_type: TypeEngine[Any]) -> Any:
     # SQLAlchemy's Interval is a decorator of DateTime, but to whoever uses it no DateTime.
     if not isinstance(column_type, TypeDecorator) or isinstance(column_type, Interval):
         return column_type
-    return column_type.impl_instance if isinstance(value, (str, int, float, list, dict)) else None
+    held = column_type.impl_instance
+    own = isinstance(held, BINARY_TYPES) or not isinstance(value, (str, int, float, list, dict))
+    return None if own else held
 
 
 def _read(name: str, read: Callable[[Any, Any], Any], value: Any, impl: Any) -> Any:
-    problem = f"a {type(value).__name__} was given that is no {_type_name(impl)}"
-    article = "an" if _type_name(impl)[0] in "aeiou" else "a"
-    way_out = f"pass {article} {_type_name(impl)}"
+    problem = f"{_with_article(type(value).__name__)} was given that is no {_type_name(impl)}"
+    way_out = f"pass {_with_article(_type_name(impl))}"
     try:
         return read(value, impl)
     except InvalidInput as error:
@@ -149,6 +174,11 @@ def _type_name(impl: Any) -> str:
     return type(impl).__name__.lower()
 
 
+def _with_article(name: str) -> str:
+    # A "uuid" is spoken with a consonant.
+    return f"an {name}" if name[0].lower() in "aeio" or name.startswith("un") else f"a {name}"
+
+
 def _text(name: str, value: str) -> str:
     if "\0" in value:
         raise InvalidInput(name, "holds a NUL character, which PostgreSQL cannot store", "remove it")
@@ -159,6 +189,8 @@ def _text(name: str, value: str) -> str:
 
 def _utf8_length(value: str) -> int | None:
     """Count a text's bytes in UTF-8; None where it has none. The codec's own error would hold the text."""
+    if value.isascii():
+        return len(value)
     try:
         return len(value.encode())
     except UnicodeEncodeError:
@@ -179,11 +211,11 @@ def _key(name: str, key: Any) -> str:
 
 def _enum(name: str, value: Enum) -> Any:
     """Give the name, or the text or number of an enum that is one."""
-    return to_json(name, value.value) if isinstance(value, (str, int)) else value.name
+    return _json(name, value.value) if isinstance(value, (str, int)) else value.name
 
 
 def _object(name: str, value: dict[Any, Any]) -> dict[str, Any]:
-    return {_key(name, key): to_json(name, item) for key, item in value.items()}
+    return {_key(name, key): _json(name, item) for key, item in value.items()}
 
 
 def _decimal(name: str, value: Decimal) -> str:
@@ -204,13 +236,37 @@ _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[str, Any], Any]], .
     (int, lambda _name, value: value),
     (float, _finite),
     (dict, _object),
-    ((list, tuple), lambda name, value: [to_json(name, item) for item in value]),
+    ((list, tuple), lambda name, value: [_json(name, item) for item in value]),
     ((datetime, date, time), lambda _name, value: value.isoformat()),
     (Decimal, _decimal),
     (UUID, lambda _name, value: str(value)),
     (timedelta, lambda _name, value: value.total_seconds()),
     ((bytes, bytearray, memoryview), lambda _name, value: b64encode(bytes(value)).decode()),
 )
+
+
+def _check_depth(name: str, value: Any) -> None:
+    """Refuse what readers of JSON would give up on, each at a depth of its own."""
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > _MOST_NESTED:
+            raise InvalidInput(name, "is nested too deeply", f"nest at most {_MOST_NESTED} levels")
+        level = [item for container in level for item in _contained(container)]
+
+
+def _contained(value: Any) -> list[Any]:
+    container: Any = value
+    items = container.values() if isinstance(value, dict) else container
+    return [item for item in items if isinstance(item, (dict, list, tuple))]
+
+
+def _utc_text(name: str, value: datetime) -> str:
+    try:
+        return _in_utc(value).isoformat()
+    except OverflowError:
+        pass
+    raise InvalidInput(name, "is at an end of the calendar", "pass another point in time")
 
 
 def _in_utc(value: datetime) -> datetime:
@@ -227,15 +283,21 @@ def _as_datetime(value: Any, impl: Any) -> datetime:
     moment = datetime.fromisoformat(value) if isinstance(value, str) else _instance(value, datetime)
     if impl.timezone:
         return _in_utc(moment)
-    if moment.tzinfo is not None:
-        raise ValueError
-    return moment
+    return _without_zone(moment, "DateTime")
 
 
-def _as_time(value: Any, _impl: Any) -> time:
+def _as_time(value: Any, impl: Any) -> time:
     if not isinstance(value, (str, time)):
         raise TypeError
-    return time.fromisoformat(value) if isinstance(value, str) else value
+    moment = time.fromisoformat(value) if isinstance(value, str) else value
+    return moment if impl.timezone else _without_zone(moment, "Time")
+
+
+def _without_zone(moment: M, kind: str) -> M:
+    if moment.tzinfo is None:
+        return moment
+    problem = "has a time zone, and its column keeps none"
+    raise InvalidInput("value", problem, f"pass it without one, or make the column {kind}(timezone=True)")
 
 
 def _as_interval(value: Any, _impl: Any) -> timedelta:
@@ -265,7 +327,7 @@ def _as_number(value: Any, impl: Any) -> Any:
 def _as_integer(value: Any, _impl: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError
-    if not _SMALLEST <= value <= _LARGEST:
+    if not -LARGEST_INTEGER <= value + 1 <= LARGEST_INTEGER + 1:
         raise InvalidInput("value", "is an integer of more than 64 bits", "pass a smaller one")
     return value
 
@@ -277,11 +339,27 @@ def _as_boolean(value: Any, _impl: Any) -> bool:
 
 
 def _as_enum(value: Any, impl: Any) -> Any:
-    if impl.enum_class is None or isinstance(value, impl.enum_class):
-        if impl.enum_class is None and value not in impl.enums:
-            raise ValueError
+    if impl.enum_class is None:
+        if value not in impl.enums:
+            raise _no_member(impl.enums)
         return value
-    return impl.enum_class[value] if value in impl.enum_class.__members__ else impl.enum_class(value)
+    if isinstance(value, impl.enum_class):
+        return value
+    members = impl.enum_class.__members__
+    if isinstance(value, str) and value in members:
+        return members[value]
+    try:
+        return impl.enum_class(value)
+    except (ValueError, TypeError):
+        pass
+    # Raised out here: the error above holds the value.
+    raise _no_member(list(members))
+
+
+def _no_member(names: Sequence[str]) -> InvalidInput:
+    listed = ", ".join(map(repr, names[:_MOST_NAMES]))
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return InvalidInput("value", "is none of the enum's names", f"pass one of: {listed}{more}")
 
 
 def _as_json(value: Any, _impl: Any) -> Any:
@@ -303,7 +381,7 @@ def _instance(value: Any, kind: Any) -> Any:
     return value
 
 
-_READERS: tuple[tuple[type[Any], Callable[[Any, Any], Any]], ...] = (
+_READERS: tuple[tuple[type[Any] | tuple[type[Any], ...], Callable[[Any, Any], Any]], ...] = (
     (EnumType, _as_enum),
     (Date, _as_date),
     (DateTime, _as_datetime),
@@ -315,6 +393,6 @@ _READERS: tuple[tuple[type[Any], Callable[[Any, Any], Any]], ...] = (
     (Boolean, _as_boolean),
     (Integer, _as_integer),
     (JSON, _as_json),
-    (LargeBinary, _as_bytes),
+    (BINARY_TYPES, _as_bytes),
     (String, lambda value, _impl: _instance(value, str)),
 )

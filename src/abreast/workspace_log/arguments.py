@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
+from sqlalchemy import Connection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.orm import Session
+
+from abreast.database import Database
 from abreast.errors import InvalidInput
 from abreast.model.batch import Batch
 from abreast.model.cursor import Cursor
+from abreast.model.entity import Entity
 from abreast.model.event import Actor
 from abreast.sql.values import check_id
 from abreast.workspace_log.steps import sound
@@ -15,6 +22,9 @@ from abreast.workspace_log.write import Origin
 if TYPE_CHECKING:
     from abreast.operations.leases import Lease
     from abreast.workspace_log.write import Transaction
+
+_SYNC: Final = (Connection, Session)
+_ASYNC: Final = (AsyncConnection, AsyncSession)
 
 
 def origin_of(
@@ -43,6 +53,39 @@ def origin_of(
         _optional_id("run_id", run_id),
         lease,
     )
+
+
+def check_within(within: object, *, sync: bool) -> None:
+    """
+    Make sure that a caller's transaction is one that this kind of block can write in.
+
+    Raises:
+        InvalidInput: It is of the other kind, or something that only makes transactions.
+    """
+    wanted, other = (_SYNC, _ASYNC) if sync else (_ASYNC, _SYNC)
+    if within is None or isinstance(within, wanted):
+        return
+    names = " or ".join(kind.__name__ for kind in wanted)
+    if isinstance(within, other):
+        way_out = f"use {'awrite' if sync else 'write'}() with it"
+    else:
+        way_out = f"pass the {names} that your transaction runs on"
+    raise InvalidInput("within", f"is {type(within).__name__}, no {names}", way_out)
+
+
+def check_parts(database: object, entities: object) -> None:
+    """
+    Make sure that a log was given a database and a list.
+
+    Raises:
+        InvalidInput: It was not.
+    """
+    if not isinstance(database, Database):
+        raise InvalidInput(
+            "database", f"is {type(database).__name__}, no Database", 'pass Database.open("sqlite:///app.db")'
+        )
+    if isinstance(entities, (str, Entity)) or not isinstance(entities, Iterable):
+        raise InvalidInput("entities", "is no list of entities", "pass [Entity(…, expose=[…])]")
 
 
 def own_lease(lease: Lease | None, within: Transaction) -> Lease | None:

@@ -8,7 +8,7 @@ from abreast.errors import InvalidInput
 from abreast.model.batch import LIMIT, MAX_BYTES, MAX_RUNS, Batch, Extras
 from abreast.sql.mapping import Catalog
 from abreast.sql.values import check_id
-from abreast.workspace_log.arguments import cursor_of, origin_of, own_lease
+from abreast.workspace_log.arguments import check_parts, check_within, cursor_of, origin_of, own_lease
 from abreast.workspace_log.steps import Steps, batch_request, check_revision
 from abreast.workspace_log.write import AsyncWrite, Delivery, Write
 
@@ -35,7 +35,8 @@ class WorkspaceLog:
         entities: The product's rows that abreast records and shows.
 
     Raises:
-        InvalidEntity: An entity does not fit its table, or two have one name.
+        InvalidEntity: An entity is none or does not fit its table, or two have one name.
+        InvalidInput: The database is none, or the entities are no list.
 
     Example:
         >>> log = WorkspaceLog(database, entities=[Entity(move_table, expose=["move_in_date", "stage"])])
@@ -46,6 +47,7 @@ class WorkspaceLog:
     """
 
     def __init__(self, database: Database, entities: Iterable[Entity]) -> None:
+        check_parts(database, entities)
         self.database = database
         self.entities = tuple(entities)
         self.steps = Steps(database.tables, Catalog(self.entities))
@@ -83,7 +85,7 @@ class WorkspaceLog:
                 thread over, nothing is stored. Only in a transaction of its own.
 
         Raises:
-            InvalidInput: An id cannot be stored.
+            InvalidInput: An id cannot be stored, or `within` is no transaction of this kind.
             EntityNotFound: A row is not in the workspace. Nothing was stored.
             StaleWrite: A row changed after the expected version. Nothing was stored.
             MutationReused: The mutation id belongs to another payload. Nothing was stored.
@@ -97,6 +99,7 @@ class WorkspaceLog:
             >>> write.results[0].revision
             2
         """
+        check_within(within, sync=True)
         origin = origin_of(workspace_id, actor, mutation_id, source_thread_id, run_id, own_lease(lease, within))
         return Write(origin, self._delivery(number, within))
 
@@ -113,6 +116,7 @@ class WorkspaceLog:
         lease: Lease | None = None,
     ) -> AsyncWrite:
         """Async twin of `write`, for `async with`."""
+        check_within(within, sync=False)
         origin = origin_of(workspace_id, actor, mutation_id, source_thread_id, run_id, own_lease(lease, within))
         return AsyncWrite(origin, self._delivery(number, within))
 

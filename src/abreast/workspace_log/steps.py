@@ -14,7 +14,7 @@ from abreast.model.batch import BatchRequest
 from abreast.model.cursor import Cursor
 from abreast.operations import batches, changes, cursors, number, receipts, retention
 from abreast.operations.plan import WriteContext
-from abreast.sql.values import check_id
+from abreast.sql.values import LARGEST_INTEGER, check_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from abreast.sql.tables import Tables
 
 _MOST_CHANGES = 10_000
-_HIGHEST = 2**63 - 1
-_LARGEST_REVISION = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -127,6 +125,7 @@ class Steps:
         return changes.list_changes(
             connection,
             self.tables,
+            self.catalog,
             wanted.workspace_id,
             after=wanted.after,
             limit=wanted.limit,
@@ -222,7 +221,7 @@ def check_revision(name: str, value: object) -> int:
     Raises:
         InvalidInput: It is no whole number from 0 on.
     """
-    if type(value) is not int or not 0 <= value <= _LARGEST_REVISION:
+    if type(value) is not int or not 0 <= value <= LARGEST_INTEGER:
         raise InvalidInput(name, "is no whole number of at least 0", "pass a revision")
     return value
 
@@ -235,7 +234,7 @@ def sound(cursor: Cursor) -> Cursor:
         InvalidInput: One of its parts cannot.
     """
     Cursor.from_json(cursor.to_json())
-    if not 0 <= cursor.revision <= _HIGHEST:
+    if not 0 <= cursor.revision <= LARGEST_INTEGER:
         raise InvalidInput("cursor.revision", "is out of range", "pass a cursor that read_batch() gave")
     check_id("cursor.workspace_id", cursor.workspace_id)
     check_id("cursor.thread_id", cursor.thread_id)

@@ -68,12 +68,14 @@ class _Block:
     An exception inside the block drops them. After the block `results` tells what became of each.
     """
 
+    _way_in = "with log.write(...) as write"
+
     def __init__(self, origin: Origin, delivery: Delivery) -> None:
         self._origin = origin
         self._delivery = delivery
         self._changes: list[Change] = []
         self._results: tuple[WriteResult, ...] | None = None
-        self._ended = False
+        self._entered = self._ended = False
 
     @property
     def results(self) -> tuple[WriteResult, ...]:
@@ -104,7 +106,7 @@ class _Block:
         Raises:
             UnknownEntity: The log was not given this entity.
             UnknownField: The entity has no such field.
-            InvalidInput: A value does not fit its column.
+            InvalidInput: A value does not fit its column, or the block was not entered by `with`.
         """
         self._add("insert", entity, None, fields, None, None, workspace_id, None)
 
@@ -137,7 +139,8 @@ class _Block:
         Raises:
             UnknownEntity: The log was not given this entity.
             UnknownField: The entity has no such field.
-            InvalidInput: A value does not fit its column, or the key does not fit the entity.
+            InvalidInput: A value does not fit its column, the key does not fit the entity, or the block was not
+                entered by `with`.
             VersionRequired: `expected_version` was left out.
         """
         self._add("update", entity, key, fields, expected_version, merge, workspace_id, to_workspace)
@@ -161,7 +164,7 @@ class _Block:
 
         Raises:
             UnknownEntity: The log was not given this entity.
-            InvalidInput: The key does not fit the entity.
+            InvalidInput: The key does not fit the entity, or the block was not entered by `with`.
             VersionRequired: `expected_version` was left out.
         """
         self._add("delete", entity, key, {}, expected_version, None, workspace_id, None)
@@ -177,7 +180,7 @@ class _Block:
         workspace_id: str | None,
         to_workspace: str | None,
     ) -> None:
-        self._check_open()
+        self._check_entered()
         if not isinstance(fields, Mapping):
             raise InvalidInput("fields", "is no mapping", "pass values by field name")
         place = self._origin.workspace_id if workspace_id is None else check_id("workspace_id", workspace_id)
@@ -194,9 +197,21 @@ class _Block:
         plan.check(self._delivery.catalog, change)
         self._changes.append(change)
 
+    def _check_entered(self) -> None:
+        self._check_open()
+        if not self._entered:
+            # Nothing would be sent: that happens at the end of the block.
+            raise InvalidInput("write", "the block was not entered", f"enter it: {self._way_in}")
+
     def _check_open(self) -> None:
         if self._ended:
-            raise InvalidInput("write", "the block has ended", "begin another one with log.write()")
+            raise InvalidInput("write", "the block has ended", f"begin another one: {self._way_in}")
+
+    def _enter(self) -> None:
+        self._check_open()
+        if self._entered:
+            raise InvalidInput("write", "the block was entered before", f"begin another one: {self._way_in}")
+        self._entered = True
 
     def _request(self) -> WriteRequest:
         origin = self._origin
@@ -250,7 +265,7 @@ class Write(_Block):
     """Changes that take effect together when the `with` block ends, or not at all."""
 
     def __enter__(self) -> Self:
-        self._check_open()
+        self._enter()
         return self
 
     def __exit__(
@@ -266,8 +281,7 @@ class Write(_Block):
             run = database.run_once if self._origin.mutation_id is None else database.run
             self._finish(run(self._record_and_number))
             return
-        if not isinstance(within, (Connection, Session)):
-            raise InvalidInput("within", "is not a Connection or Session", "use awrite() with async ones")
+        assert isinstance(within, (Connection, Session))
         self._results = database.within(within, self._record)
         if isinstance(within, Session):
             self._refresh(within)
@@ -276,8 +290,10 @@ class Write(_Block):
 class AsyncWrite(_Block):
     """Changes that take effect together when the `async with` block ends, or not at all."""
 
+    _way_in = "async with log.awrite(...) as write"
+
     async def __aenter__(self) -> Self:
-        self._check_open()
+        self._enter()
         return self
 
     async def __aexit__(
@@ -293,8 +309,7 @@ class AsyncWrite(_Block):
             run = database.arun_once if self._origin.mutation_id is None else database.arun
             self._finish(await run(self._record_and_number))
             return
-        if not isinstance(within, (AsyncConnection, AsyncSession)):
-            raise InvalidInput("within", "is not an AsyncConnection or AsyncSession", "use write() with sync ones")
+        assert isinstance(within, (AsyncConnection, AsyncSession))
         self._results = await database.awithin(within, self._record)
         if isinstance(within, AsyncSession):
             await within.run_sync(self._refresh)

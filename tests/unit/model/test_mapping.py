@@ -60,7 +60,7 @@ def test_a_mapped_class():
     entity = EntityTable(Entity(Move, expose=["stage"], workspace="team"))
     assert ["id", "team", "stage", "counter"] == list(entity.fields)
     assert (("id",), "counter", "team") == (entity.key, entity.version_field, entity.own_workspace_field)
-    assert "move.workspace_id = :workspace_id_1" == sql(entity.in_workspace("w1"))
+    assert "move.workspace_id = :abreast_bound_1" == sql(entity.in_workspace("w1"))
 
 
 def test_a_table():
@@ -83,7 +83,7 @@ def test_a_workspace_over_foreign_keys():
     """Each step is a subquery of its own, so that a table may be passed twice."""
     one = EntityTable(Entity(item, expose=[], workspace="move_id.workspace_id"))
     assert None is one.own_workspace_field
-    assert "item.move_id IN (SELECT hop0.move_id FROM move AS hop0 WHERE hop0.workspace_id = :workspace_id_1)" == sql(
+    assert "item.move_id IN (SELECT hop0.move_id FROM move AS hop0 WHERE hop0.workspace_id = :abreast_bound_1)" == sql(
         one.in_workspace("w1")
     )
     two = EntityTable(Entity(item, expose=[], workspace="parent_id.move_id.workspace_id"))
@@ -143,7 +143,9 @@ def test_only_exposed_fields_are_given():
 
 def test_which_changes_make_a_line():
     """Those of exposed and hidden fields of a known entity."""
-    catalog = Catalog([Entity(Move, expose=["stage"], hidden=["counter"], secret=["team"], workspace="team")])
+    catalog = Catalog(
+        [Entity(Move, expose=["stage"], hidden=["counter"], secret=["team"], workspace="team", version=None)]
+    )
     assert [True, True, False, False, False] == [
         catalog.shown("move", "stage"),
         catalog.shown("move", "counter"),

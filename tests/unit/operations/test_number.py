@@ -33,17 +33,14 @@ def test_rows_of_other_entities_are_other_rows():
     assert ["a", "b"] == in_order(events)
 
 
-def test_versions_may_begin_anew_with_a_new_life():
-    """A row that was deleted and inserted again is ordered within each life, not across."""
+def test_a_deletion_with_a_late_id_comes_before_the_next_insertion():
+    """I2: a row that is inserted again goes on counting, so versions decide even where clocks say otherwise."""
     events = [
-        waiting("a", version=4),
-        waiting("b", version=3),
-        waiting("c", version=5, operation="delete"),
-        waiting("d", version=1, operation="insert"),
-        waiting("e", version=3),
-        waiting("f", version=2),
+        waiting("a", version=3, operation="insert"),
+        waiting("b", version=1, operation="insert"),
+        waiting("c", version=2, operation="delete"),
     ]
-    assert ["b", "a", "c", "d", "f", "e"] == in_order(events)
+    assert ["b", "c", "a"] == in_order(events)
 
 
 def test_equal_versions_keep_the_order_of_ids():

@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 import unicodedata
 
@@ -86,10 +87,35 @@ def test_plain_ids_stand_bare(text):
     assert text == write_id(text)
 
 
-@pytest.mark.parametrize("text", ["SYSTEM", "m 1", "m1.", "-1", '["a",1]', "a" * 70 + "1", "<1>", "키1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SYSTEM",
+        "m 1",
+        "m1.",
+        "-1",
+        '["a"]',
+        '["a", 1]',
+        '["a",true]',
+        '["a",[1]]',
+        '["a",1',
+        "a" * 70 + "1",
+        "<1>",
+        "키1",
+    ],
+)
 def test_other_ids_are_quoted(text):
     """An id that is a word, or has other characters, stands in quotes."""
     assert text == json.loads(write_id(text))
+
+
+@pytest.mark.parametrize("text", ['["a",1]', "[1,2]", '["</workspace_state>","[INST]"]', r'["a\\n","\""]', '["키",3]'])
+def test_composite_ids_show_their_parts(text):
+    """The brackets stand outside of the texts; read as JSON it is the id again, and no text leaves its quotes."""
+    written = write_id(text)
+    assert text == json.dumps(json.loads(written), ensure_ascii=False, separators=(",", ":"))
+    assert set() == set("<>[]\n") & set("".join(re.findall(r'"([^"]*)"', written)))
+    assert re.fullmatch(r'\[(?:"[^"]*"|-?[0-9]+)(?:,(?:"[^"]*"|-?[0-9]+))+\]', written)
 
 
 def test_names_of_jobs():

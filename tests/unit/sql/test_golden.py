@@ -19,6 +19,7 @@ from sqlalchemy import (
     ForeignKey,
     Integer,
     MetaData,
+    Select,
     String,
     Table,
     create_engine,
@@ -113,7 +114,10 @@ class Recorder:
     def keep(self, _connection, statement, multiparams, params, _options):
         """Keep one statement with the names of its parameters."""
         if self.current is not None:
-            names = list((multiparams[0] if multiparams else params) or ())
+            given = (multiparams[0] if multiparams else params) or {}
+            names = list(given)
+            if isinstance(statement, Select):
+                statement = statement.params(given)
             self.current.append((statement, names, len(multiparams) > 1))
 
     def record(self, operation, call):

@@ -26,8 +26,8 @@ def test_ids_are_bytes(kind):
     """Its collations take 'T' for 't', and pad: 'T ' is 'T'. Bytes are only what they are."""
     dialect = make_url(f"{kind}://").get_dialect()()
     assert KeyText(40).compile(dialect=dialect) == "VARBINARY(40)"
-    assert KeyText().process_bind_param("Tür ", dialect) == "Tür ".encode()
-    assert KeyText().process_result_value("Tür ".encode(), dialect) == "Tür "
+    assert KeyText().bind_processor(dialect)("Tür ") == "Tür ".encode()
+    assert KeyText().result_processor(dialect, None)("Tür ".encode()) == "Tür "
 
 
 def test_keys_are_short_enough():

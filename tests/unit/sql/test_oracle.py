@@ -18,6 +18,7 @@ from abreast.sql.tables import define_tables
 from abreast.sql.values import check_id
 
 SQLALCHEMY = make_url("oracle://").get_dialect()()
+BOUND, READ = KeyText().bind_processor(SQLALCHEMY), KeyText().result_processor(SQLALCHEMY, None)
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.oracle.sql"))
 STATEMENTS = [statement for path in GOLDEN for statement in path.read_text().split(";\n")]
 SHORTEST_LIMIT = 30
@@ -46,17 +47,17 @@ class Recorder:
 
 def test_the_empty_text_is_kept_apart_from_null():
     """Oracle stores '' as NULL; a checkpoint namespace or scope is ''."""
-    stored = KeyText().process_bind_param("", SQLALCHEMY)
+    stored = BOUND("")
     assert stored
-    assert KeyText().process_result_value(stored, SQLALCHEMY) == ""
-    assert KeyText().process_bind_param(None, SQLALCHEMY) is None
-    assert KeyText().process_result_value(None, SQLALCHEMY) is None
+    assert READ(stored) == ""
+    assert BOUND(None) is None
+    assert READ(None) is None
 
 
 def test_no_id_can_be_taken_for_the_empty_text():
     """What stands for '' is refused as an id."""
     with pytest.raises(InvalidInput):
-        check_id("scope", KeyText().process_bind_param("", SQLALCHEMY), empty=True)
+        check_id("scope", BOUND(""), empty=True)
 
 
 def test_a_missing_row_is_inserted_without_on_conflict():

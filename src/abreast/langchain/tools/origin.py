@@ -114,6 +114,7 @@ def write_options(log: WorkspaceLog, runtime: ToolRuntime[Any, Any], payload: ob
         LeaseLost: A later run has taken the thread over, or the run has ended.
         RunStopped: A newer message wants the thread.
         DatabaseUnavailable: The database is away or stayed busy.
+        SyncCallOnAsyncDatabase: The URL names an async driver: use `awrite_options`.
 
     Example:
         >>> @tool
@@ -126,5 +127,17 @@ def write_options(log: WorkspaceLog, runtime: ToolRuntime[Any, Any], payload: ob
     steps = log.steps
     if steps.secret is None:
         steps.secret = log.database.run(steps.payload_key)
+    return _options(steps.secret, runtime, payload)
+
+
+async def awrite_options(log: WorkspaceLog, runtime: ToolRuntime[Any, Any], payload: object = None) -> dict[str, Any]:
+    """Async twin of `write_options`, for `log.awrite`."""
+    steps = log.steps
+    if steps.secret is None:
+        steps.secret = await log.database.arun(steps.payload_key)
+    return _options(steps.secret, runtime, payload)
+
+
+def _options(secret: bytes, runtime: ToolRuntime[Any, Any], payload: object) -> dict[str, Any]:
     origin = Origin.of(runtime, "write_options", None)
-    return origin.write_options(origin.mutation_id(steps.secret, payload))
+    return origin.write_options(origin.mutation_id(secret, payload))

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, create_model
 from abreast.errors import InvalidInput
 from abreast.langchain.tools import replies
 from abreast.langchain.tools.origin import Origin
+from abreast.langchain.tools.schemas import Arguments, EntityId
 from abreast.operations.changes import Search, search_changes
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ MOST_ROWS = 50
 MOST_CHANGES = 50
 
 
-class ReadArguments(BaseModel):
+class ReadArguments(Arguments):
     """Which rows are read."""
 
-    ids: list[str] = Field(default=[], max_length=MOST_ROWS, description="Only these rows; all when empty.")
+    ids: list[EntityId] = Field(default=[], max_length=MOST_ROWS, description="Only these rows; all when empty.")
     limit: int = Field(default=20, ge=1, le=MOST_ROWS, description="Most rows to list.")
 
 
@@ -86,8 +87,9 @@ def history_arguments(entities: Mapping[str, EntityTable]) -> type[BaseModel]:
     names: Any = name | None
     return create_model(
         "list_changes",
+        __base__=Arguments,
         entity=(names, Field(default=None, description="Only rows of this kind.")),
-        id=(str | None, Field(default=None, description="Only this row; needs entity.")),
+        id=(EntityId | None, Field(default=None, description="Only this row; needs entity.")),
         field=(str | None, Field(default=None, description="Only changes of this field, and rows added or deleted.")),
         since=(datetime | None, Field(default=None, description="Begin of the period, UTC where no zone is given.")),
         until=(datetime | None, Field(default=None, description="End of the period, exclusive.")),
@@ -153,7 +155,8 @@ class History:
         )
 
     def _told(self, connection: Connection, origin: Origin, search: Search) -> str:
-        events = search_changes(connection, self.box.log.database.tables, search)
+        log = self.box.log
+        events = search_changes(connection, log.database.tables, log.steps.catalog, search)
         visible = {name: self._visible(connection, origin, name, events) for name in search.entity_types}
         told = [event for event in events if _may_tell(self.entities[event.entity_type], event, visible)]
         return replies.history({name: table.entity for name, table in self.entities.items()}, told, origin)

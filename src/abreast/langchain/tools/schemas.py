@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, datetime, time
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 from sqlalchemy import JSON, Date, DateTime, Interval, LargeBinary, Numeric, Time, Uuid
 from sqlalchemy import Enum as EnumType
 from sqlalchemy.types import Boolean, Float, Integer, String, TypeDecorator
@@ -34,6 +35,9 @@ _TYPES: tuple[tuple[type[Any], Any], ...] = (
 )
 
 
+_RUNTIME = "runtime"
+
+
 class Fields(BaseModel):
     """Values of fields by name, as far as they were given."""
 
@@ -44,10 +48,34 @@ class Fields(BaseModel):
         return self.model_dump(by_alias=True, exclude_unset=True, mode="json" if plain else "python")
 
 
-class Row(BaseModel):
+def _written_id(value: object) -> object:
+    """Take an id as a model may send it: a number, or the list that a composite id looks like."""
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return str(value) if type(value) is int else value
+
+
+EntityId = Annotated[str, BeforeValidator(_written_id)]
+
+
+class Arguments(BaseModel):
+    """What a tool takes; a name it does not know is refused, as the model would take its result for filtered."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: Any) -> Any:
+        # LangChain passes the runtime along, so that extra="forbid" would refuse every call.
+        names = set(cast("dict[str, object]", given)) if isinstance(given, dict) else set[str]()
+        unknown = sorted(names - set(cls.model_fields) - {_RUNTIME})
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is unknown: it takes {', '.join(cls.model_fields)}")
+        return cast("object", given)
+
+
+class Row(Arguments):
     """A row and the version it was read with."""
 
-    id: str = Field(description="Id of the row, as it stands in CURRENT.")
+    id: EntityId = Field(description="Id of the row, as it stands in CURRENT.")
     expected_version: int = Field(description="The row's version as you last read it; a changed row is refused.")
 
 
@@ -77,7 +105,8 @@ def create_arguments(entity: EntityTable, writable: Sequence[str]) -> type[BaseM
             "expose the field, name it in fields=, give its column a default, or do not allow create",
         )
     told = Field(description="Values by field.")
-    return create_model(f"create_{entity.name}", values=(_fields(entity, f"{entity.name} values", wanted), told))
+    values = (_fields(entity, f"{entity.name} values", wanted), told)
+    return create_model(f"create_{entity.name}", __base__=Arguments, values=values)
 
 
 def makes_key(entity: EntityTable) -> str | None:

@@ -13,6 +13,7 @@ from abreast.langchain.tools.reading import History, ReadArguments, Reading, his
 from abreast.langchain.tools.replies import invalid
 from abreast.langchain.tools.schemas import Row, create_arguments, is_writable, update_arguments
 from abreast.langchain.tools.writing import Writing
+from abreast.langgraph.wiring import check_functions, check_log
 from abreast.prompt.values import entity_label
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ def workspace_tools(
         >>> [tool.name for tool in tools]
         ['read_move', 'update_move', 'list_changes']
     """
+    check_log(log)
+    check_functions(rights=rights, viewer=viewer)
+    if merge not in (None, "fields"):
+        raise InvalidInput("merge", "is unknown", 'use "fields" or None')
     box = Box(log, rights, viewer, agent, merge)
     catalog = log.steps.catalog
     allowed = {catalog.find(entity).name: _checked(operations) for entity, operations in (allow or {}).items()}

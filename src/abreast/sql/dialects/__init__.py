@@ -10,7 +10,7 @@ from abreast.errors import InvalidDatabase
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -31,6 +31,7 @@ class Dialect(Protocol):
         write_options: Execution options of a connection that writes (READ COMMITTED or the like).
         read_options: Execution options of a connection that reads one snapshot.
         alone_options: Execution options of a connection whose statements each commit by themselves.
+        one_writer: Whether one transaction writes at a time, so that it sees all that was committed before.
         closes_after_fork: Whether a forked process closes the connections it inherits, or only forgets them: a
             server would end the parent's session, while SQLite takes locks the process does not have for its own.
         locked_when_dropped: Whether a dropped connection of an async driver keeps its locks until it is rolled back.
@@ -39,6 +40,7 @@ class Dialect(Protocol):
     write_options: Mapping[str, Any]
     read_options: Mapping[str, Any]
     alone_options: Mapping[str, Any]
+    one_writer: bool
     closes_after_fork: bool
     locked_when_dropped: bool
 
@@ -74,8 +76,29 @@ class Dialect(Protocol):
         """Say whether somebody else's transaction held a row or the file for too long."""
         ...
 
+    def denied(self, error: DBAPIError) -> str | None:
+        """Tell in the server's words what the role may not do; None for another error. They hold no values."""
+        ...
+
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table that the statement names does not exist, or a column of it."""
+        ...
+
+    def holders(self, connection: PoolProxiedConnection, /) -> list[str]:
+        """Name the sessions that may hold a lock that was waited for in vain, as far as the server tells."""
+        ...
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name the error's class or SQLSTATE, and the constraint, without any text that can hold values."""
+        ...
+
+    def begin_within(self, connection: Connection, /) -> bool:
+        """
+        Begin a caller's transaction where his driver has not: what it reads must still hold when it writes.
+
+        Returns:
+            False if the driver was told to commit each statement by itself.
+        """
         ...
 
     def begin_snapshot(self, connection: Connection) -> None:
@@ -105,6 +128,13 @@ def dialect_named(name: str) -> Dialect:
 def dialect_of(connection: Connection) -> Dialect:
     """Find the dialect of an open connection."""
     return dialect_named(connection.dialect.name)
+
+
+def rights_of(statement: str | None) -> str:
+    """Name the rights that a statement needs; a SELECT that locks needs the one to change, too."""
+    words = (statement or "").split()
+    command = words[0].upper() if words else "more rights"
+    return "SELECT and UPDATE" if command == "SELECT" and "FOR" in words else command
 
 
 def insert_missing(connection: Connection, table: Table, values: Mapping[str, Any]) -> bool:

@@ -14,12 +14,14 @@ from abreast.sql.dialects.insert_select import insert_unless_there
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
 _DUPLICATE, _DUPLICATE_NAMED = 1062, 1586
 _DEADLOCK, _CHANGED_SINCE_READ, _LOCK_TIMEOUT, _LOCK_HELD, _NODE_NOT_READY = 1213, 1020, 1205, 3572, 1047
+_DENIED = frozenset({1044, 1142, 1143})
+_NOT_THERE = frozenset({1054, 1146})
 _AWAY = frozenset({1040, 1053, 1080, 1203, 1927, 2002, 2003, 2005, 2006, 2013, 2055, 4031})
 _REASONS = {
     1205: "a lock was waited for longer than innodb_lock_wait_timeout",
@@ -45,6 +47,7 @@ class MysqlDialect:
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    one_writer = False
     closes_after_fork = False
     locked_when_dropped = False
 
@@ -98,6 +101,18 @@ class MysqlDialect:
         """Say whether a lock was waited for in vain."""
         return _code(error) in (_LOCK_TIMEOUT, _LOCK_HELD)
 
+    def denied(self, error: DBAPIError) -> str | None:
+        """Tell what the account may not do."""
+        return str(error.orig.args[-1]) if error.orig is not None and _code(error) in _DENIED else None
+
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table or one of its columns does not exist."""
+        return _code(error) in _NOT_THERE
+
+    def holders(self, _connection: PoolProxiedConnection, /) -> list[str]:
+        """Nobody yet: the server tells only an administrator."""
+        return []
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name class, number and constraint; the rest of the server's text can hold values."""
         code, name = _code(error), type(error.orig).__name__
@@ -105,6 +120,10 @@ class MysqlDialect:
         constraint = next(filter(None, found.groups()), None) if found else None
         reason = f": {_REASONS[code]}" if code in _REASONS else ""
         return (f"{name} {code}{reason}" if code else name), constraint
+
+    def begin_within(self, _connection: Connection, /) -> bool:
+        """Nothing: the driver has begun it."""
+        return True
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Fix the snapshot now, not at the first SELECT, and refuse writes."""

@@ -13,7 +13,7 @@ from abreast.sql.dialects.insert_select import insert_unless_there
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -24,6 +24,8 @@ _DUPLICATE, _DEADLOCK, _CANNOT_SERIALIZE, _SNAPSHOT_TOO_OLD = (
     "ORA-01555",
 )
 _MIGRATING = "ORA-20713"
+_DENIED = "ORA-01031"
+_NOT_THERE = frozenset({"ORA-00942", "ORA-00904"})
 _LOCKED = frozenset({"ORA-00054", "ORA-30006", "ORA-02049", "ORA-04021"})
 _AWAY = frozenset(
     f"ORA-{number:05}"
@@ -69,6 +71,7 @@ class OracleDialect:
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    one_writer = False
     closes_after_fork = False
     locked_when_dropped = False
 
@@ -122,12 +125,28 @@ class OracleDialect:
         """Say whether a lock was waited for in vain."""
         return _code(error) in _LOCKED
 
+    def denied(self, error: DBAPIError) -> str | None:
+        """Tell that the user may not; a table that he may not even see is told as one that is not there."""
+        return "insufficient privileges" if _code(error) == _DENIED else None
+
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table or one of its columns does not exist, or not for this user."""
+        return _code(error) in _NOT_THERE
+
+    def holders(self, _connection: PoolProxiedConnection, /) -> list[str]:
+        """Nobody: the server tells only an administrator."""
+        return []
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name class, number and constraint; newer servers put column values into the rest of the text."""
         code, name = _code(error), type(error.orig).__name__
         found = _CONSTRAINT.search(str(error.orig))
         reason = f": {_REASONS[code]}" if code in _REASONS else ""
         return f"{name} {code}{reason}" if code else name, found[1] if found else None
+
+    def begin_within(self, _connection: Connection, /) -> bool:
+        """Nothing: the driver has begun it."""
+        return True
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Read one snapshot: it has to be the transaction's first statement, and is no isolation level."""

@@ -11,7 +11,7 @@ from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.engine import ExceptionContext
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _UNIQUE_VIOLATION, _LOCK_TIMEOUT, _READ_ONLY = "23505", "55P03", "25006"
 _NOT_SUPPORTED, _CHECKS_SETTING = "0A000", "call_bool_check_hook"
 """What a standby answers to psycopg's BEGIN READ WRITE: a number that means much else, and who answers it."""
+_DENIED, _CHECKS_RIGHTS = "42501", frozenset({"aclcheck_error", "aclcheck_error_col", "ExecWithCheckOptions"})
+"""The number of what the role may not, and who says so in the server; a trigger may give the number to its own text."""
+_NOT_THERE = frozenset({"42P01", "42703", "3F000"})
 _ROLLED_BACK = frozenset({"40001", "40P01"})
 _AWAY = ("08", "53300", "57P01", "57P02", "57P03", "57P05", "25P03")
 """SQLSTATEs, or how they begin, of a connection that is gone or could not be made: the next may succeed."""
@@ -41,6 +44,15 @@ _REASONS = {
     "57P03": "the server starts, stops or recovers",
 }
 
+_HOLDERS = """
+SELECT pid, CASE application_name WHEN '' THEN '' ELSE application_name || ', ' END, coalesce(state, 'of another user'),
+       CAST(extract(epoch FROM clock_timestamp() - xact_start) AS INTEGER)
+FROM pg_stat_activity
+WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()
+  AND xact_start <= clock_timestamp() - CAST(current_setting('lock_timeout') AS INTERVAL)
+ORDER BY xact_start LIMIT 3
+"""
+
 
 class PostgresqlDialect:
     """PostgreSQL through psycopg (sync and async) or asyncpg (async only)."""
@@ -48,6 +60,7 @@ class PostgresqlDialect:
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    one_writer = False
     closes_after_fork = False
     locked_when_dropped = False
 
@@ -70,7 +83,7 @@ class PostgresqlDialect:
         @event.listens_for(engine, "connect")
         def on_connect(dbapi_connection: Any, _record: object) -> None:
             cursor = dbapi_connection.cursor()
-            cursor.execute(f"SET lock_timeout = {int(lock_timeout * 1000)}")
+            cursor.execute(f"SET lock_timeout = {round(lock_timeout * 1000)}")
             cursor.close()
             dbapi_connection.commit()
 
@@ -99,6 +112,25 @@ class PostgresqlDialect:
         """Say whether the wait for a lock ran into `lock_timeout`."""
         return _sqlstate(error) == _LOCK_TIMEOUT
 
+    def denied(self, error: DBAPIError) -> str | None:
+        """Tell what the role may not do; asyncpg's own words stand in the error behind SQLAlchemy's."""
+        if _sqlstate(error) != _DENIED or error.orig is None or _told_by(error) not in _CHECKS_RIGHTS:
+            return None
+        return str(error.orig.__cause__ or error.orig).partition("\n")[0]
+
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table, its schema or one of its columns does not exist."""
+        return _sqlstate(error) in _NOT_THERE
+
+    def holders(self, connection: PoolProxiedConnection, /) -> list[str]:
+        """Name the oldest sessions that have written and not committed since the wait began."""
+        cursor = connection.cursor()
+        cursor.execute(_HOLDERS)
+        found = cursor.fetchall()
+        cursor.close()
+        connection.rollback()
+        return [f"session {pid} ({name}{state} for {seconds} s)" for pid, name, state, seconds in found]
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name SQLSTATE and constraint; the server's DETAIL would hold values."""
         constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
@@ -114,6 +146,10 @@ class PostgresqlDialect:
             # The connection's own words: it speaks of hosts and users, not of rows.
             reason = str(error.orig).partition("\n")[0]
         return f"{name}: {reason}" if reason else name, constraint
+
+    def begin_within(self, _connection: Connection, /) -> bool:
+        """Nothing: the driver has begun it."""
+        return True
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Nothing: the isolation level travels in BEGIN."""
@@ -147,6 +183,12 @@ def _sqlstate(error: DBAPIError) -> str | None:
     if state == _NOT_SUPPORTED and refused_by == _CHECKS_SETTING:
         return _READ_ONLY
     return state if isinstance(state, str) else None
+
+
+def _told_by(error: DBAPIError) -> str | None:
+    """Name the server's function that refused the statement."""
+    told = getattr(getattr(error.orig, "diag", None), "source_function", None)
+    return told or getattr(error.orig.__cause__ if error.orig else None, "server_source_function", None)
 
 
 def _is_away(error: DBAPIError) -> bool:

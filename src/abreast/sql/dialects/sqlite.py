@@ -17,7 +17,7 @@ from abreast.errors import InvalidDatabase
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import URL, ColumnElement, Connection, Engine, Table
+    from sqlalchemy import URL, ColumnElement, Connection, Engine, PoolProxiedConnection, Table
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.sql.dml import Insert
 
@@ -29,6 +29,7 @@ _UNAVAILABLE = frozenset(
 ) | {_NOLFS, _NOTADB}
 _BUSY_RECOVERY, _BUSY_SNAPSHOT = 261, 517
 _PRIMARY_CODE = 0xFF
+_NOT_THERE = re.compile(r"no such (?:table|column): |table \S+ has no column named ")
 _DEFAULT_BUSY_SECONDS = 10.0
 
 
@@ -38,6 +39,7 @@ class SqliteDialect:
     write_options: Mapping[str, Any] = {"abreast_begin": "BEGIN IMMEDIATE"}
     read_options: Mapping[str, Any] = {"abreast_begin": "BEGIN"}
     alone_options: Mapping[str, Any] = write_options
+    one_writer = True
     closes_after_fork = True
     locked_when_dropped = True
 
@@ -111,6 +113,18 @@ class SqliteDialect:
         """Say whether another writer held the file longer than the busy time-out."""
         return _code(error) in (_BUSY, _LOCKED)
 
+    def denied(self, _error: DBAPIError) -> str | None:
+        """Nothing: a file has no roles, and one that cannot be written is told as unavailable."""
+        return None
+
+    def is_missing_table(self, error: DBAPIError) -> bool:
+        """Say whether a table or one of its columns does not exist, for which SQLite has words alone."""
+        return _NOT_THERE.match(str(error.orig)) is not None
+
+    def holders(self, _connection: PoolProxiedConnection, /) -> list[str]:
+        """Nobody: the file does not say who locks it."""
+        return []
+
     def describe(self, error: DBAPIError) -> tuple[str, str | None]:
         """Name the error; SQLite names columns, not constraints, in its text, which holds no values."""
         name = getattr(error.orig, "sqlite_errorname", None) or type(error.orig).__name__
@@ -118,6 +132,15 @@ class SqliteDialect:
             name = f"{name}: {error.orig}"
         columns = str(error.orig).rpartition(": ")[2] if isinstance(error, IntegrityError) else ""
         return str(name), columns if "." in columns else None
+
+    def begin_within(self, connection: Connection) -> bool:
+        """Send BEGIN: Python's driver would send it with the first change, and a version read before could be old."""
+        driver: Any = connection.connection.driver_connection
+        if not driver.in_transaction:
+            if driver.isolation_level is None:
+                return False
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        return True
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Nothing: the first SELECT after BEGIN fixes the snapshot."""

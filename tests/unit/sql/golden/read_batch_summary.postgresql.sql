@@ -1,18 +1,18 @@
 SELECT abreast_workspace.epoch, abreast_workspace.head, abreast_workspace.floor, (SELECT abreast_workspace_event.event_id
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.revision = abreast_workspace.head) AS head_mark, (SELECT abreast_thread.workspace_id
+WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_workspace_event.revision = abreast_workspace.head) AS head_mark, (SELECT abreast_thread.workspace_id
 FROM abreast_thread
-WHERE abreast_thread.thread_id = %(thread_id_1)s::VARCHAR) AS bound, abreast_thread_cursor.epoch AS cursor_epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark, (SELECT abreast_workspace_event.event_id
+WHERE abreast_thread.thread_id = %(thread)s::VARCHAR) AS bound, abreast_thread_cursor.epoch AS cursor_epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark, (SELECT abreast_workspace_event.event_id
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = %(workspace_id_2)s::VARCHAR AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, CASE WHEN (EXISTS (SELECT *
+WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, CASE WHEN (EXISTS (SELECT *
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = %(workspace_id_3)s::VARCHAR AND abreast_workspace_event.revision IS NULL)) THEN %(param_1)s::INTEGER ELSE %(param_2)s::INTEGER END AS waiting
-FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = %(thread_id_2)s::VARCHAR AND abreast_thread_cursor.scope = %(scope_1)s::VARCHAR
-WHERE abreast_workspace.workspace_id = %(workspace_id_4)s::VARCHAR;
+WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_workspace_event.revision IS NULL)) THEN %(param_1)s::INTEGER ELSE %(param_2)s::INTEGER END AS waiting
+FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = %(thread)s::VARCHAR AND abreast_thread_cursor.scope = %(of_scope)s::VARCHAR
+WHERE abreast_workspace.workspace_id = %(place)s::VARCHAR;
 
 SELECT abreast_workspace_event.workspace_id, abreast_workspace_event.event_id, abreast_workspace_event.revision, abreast_workspace_event.entity_type, abreast_workspace_event.entity_id, abreast_workspace_event.version, abreast_workspace_event.operation, abreast_workspace_event.changed_fields, abreast_workspace_event.before, abreast_workspace_event.after, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of, abreast_workspace_event.source_thread_id, abreast_workspace_event.run_id, abreast_workspace_event.mutation_id, abreast_workspace_event.created_at
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.revision > %(revision_1)s::BIGINT AND abreast_workspace_event.revision <= %(revision_2)s::BIGINT ORDER BY abreast_workspace_event.revision
+WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_workspace_event.revision > %(after)s::BIGINT AND abreast_workspace_event.revision <= %(head)s::BIGINT ORDER BY abreast_workspace_event.revision
  LIMIT %(param_1)s::INTEGER;
 
 SELECT abreast_workspace_event.entity_type, abreast_workspace_event.operation, abreast_workspace_event.actor_type, abreast_workspace_event.actor_id, abreast_workspace_event.on_behalf_of, count(*) AS events, count(DISTINCT abreast_workspace_event.entity_id) AS entities, min(abreast_workspace_event.revision) AS first_revision, max(abreast_workspace_event.revision) AS last_revision, min(abreast_workspace_event.created_at) AS first_at, max(abreast_workspace_event.created_at) AS last_at
@@ -27,7 +27,7 @@ SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklis
 FROM checklist_item
 WHERE checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %(workspace_id_1)s::VARCHAR) AND checklist_item.title IS NOT NULL AND checklist_item.id IN (%(id_1_1)s::INTEGER, %(id_1_2)s::INTEGER);
+WHERE hop0.workspace_id = %(abreast_bound_1)s::VARCHAR) AND checklist_item.title IS NOT NULL AND checklist_item.id IN (%(id_1_1)s::INTEGER, %(id_1_2)s::INTEGER);
 
 SELECT abreast_entity_version.entity_id, abreast_entity_version.version
 FROM abreast_entity_version
@@ -39,14 +39,14 @@ WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abr
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.workspace_id = %(workspace_id_1)s::VARCHAR ORDER BY move.move_in_date DESC, move.id
+WHERE move.workspace_id = %(abreast_bound_1)s::VARCHAR ORDER BY move.move_in_date DESC, move.id
  LIMIT %(param_1)s::INTEGER;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
 WHERE checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %(workspace_id_1)s::VARCHAR) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
+WHERE hop0.workspace_id = %(abreast_bound_1)s::VARCHAR) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
  LIMIT %(param_1)s::INTEGER;
 
 SELECT abreast_entity_version.entity_id, abreast_entity_version.version

@@ -4,21 +4,21 @@ SELECT hop0.workspace_id
 FROM move hop0
 WHERE hop0.id = (SELECT checklist_item.move_id
 FROM checklist_item
-WHERE checklist_item.id = :id_1 AND checklist_item.move_id IN (SELECT hop0.id
+WHERE checklist_item.id = :abreast_bound_1 AND checklist_item.move_id IN (SELECT hop0.id
 FROM move hop0
-WHERE hop0.workspace_id = :workspace_id_1)) FOR UPDATE;
+WHERE hop0.workspace_id = :abreast_bound_2)) FOR UPDATE;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
-WHERE checklist_item.id = :id_1 AND checklist_item.move_id IN (SELECT hop0.id
+WHERE checklist_item.id = :abreast_bound_1 AND checklist_item.move_id IN (SELECT hop0.id
 FROM move hop0
-WHERE hop0.workspace_id = :workspace_id_1) ORDER BY checklist_item.id FOR UPDATE OF checklist_item.id;
+WHERE hop0.workspace_id = :abreast_bound_2) ORDER BY checklist_item.id FOR UPDATE OF checklist_item.id;
 
 SELECT abreast_entity_version.version
 FROM abreast_entity_version
 WHERE abreast_entity_version.workspace_id = :workspace_id_1 AND abreast_entity_version.entity_type = :entity_type_1 AND abreast_entity_version.entity_id = :entity_id_1 FOR UPDATE;
 
-DELETE FROM checklist_item WHERE checklist_item.id = :id_1;
+DELETE FROM checklist_item WHERE checklist_item.id = :abreast_bound_1;
 
 UPDATE abreast_entity_version SET version=:version WHERE abreast_entity_version.workspace_id = :workspace_id_1 AND abreast_entity_version.entity_type = :entity_type_1 AND abreast_entity_version.entity_id = :entity_id_1 AND abreast_entity_version.version < :version_1;
 

@@ -1,8 +1,8 @@
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR ORDER BY move.id FOR NO KEY UPDATE OF move;
+WHERE move.id = %(abreast_bound_1)s::VARCHAR AND move.workspace_id = %(abreast_bound_2)s::VARCHAR ORDER BY move.id FOR NO KEY UPDATE OF move;
 
-UPDATE move SET version=%(version)s::BIGINT, stage=%(stage)s::VARCHAR WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR AND move.version = %(version_1)s::BIGINT;
+UPDATE move SET version=%(version)s::BIGINT, stage=%(stage)s::VARCHAR WHERE move.id = %(abreast_bound_1)s::VARCHAR AND move.workspace_id = %(abreast_bound_2)s::VARCHAR AND move.version = %(abreast_bound_3)s::BIGINT;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, before, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (%(workspace_id)s::VARCHAR, %(event_id)s::VARCHAR, %(revision)s::BIGINT, %(entity_type)s::VARCHAR, %(entity_id)s::VARCHAR, %(version)s::BIGINT, %(operation)s::VARCHAR, %(changed_fields)s::VARCHAR, %(before)s::VARCHAR, %(after)s::VARCHAR, %(actor_type)s::VARCHAR, %(actor_id)s::VARCHAR, %(on_behalf_of)s::VARCHAR, %(source_thread_id)s::VARCHAR, %(run_id)s::VARCHAR, %(mutation_id)s::VARCHAR, %(created_at)s::BIGINT);
 

@@ -8,14 +8,17 @@ SELECT abreast_entity_version.version
 FROM abreast_entity_version
 WHERE abreast_entity_version.workspace_id = %s AND abreast_entity_version.entity_type = %s AND abreast_entity_version.entity_id = %s FOR UPDATE;
 
-SELECT abreast_workspace_event.version
+SELECT max(abreast_workspace_event.version) AS max_1
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.entity_type = %s AND abreast_workspace_event.entity_id = %s ORDER BY abreast_workspace_event.version DESC
- LIMIT %s;
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.entity_type = %s AND abreast_workspace_event.entity_id = %s;
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (%s, %s, %s, %s, %s);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, (SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = %s AND abreast_entity_version.entity_type = %s AND abreast_entity_version.entity_id = %s) AS anon_1, (SELECT max(abreast_workspace_event.version) AS max_1
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.entity_type = %s AND abreast_workspace_event.entity_id = %s) AS anon_2
 FROM move
 WHERE move.id = %s AND move.workspace_id = %s;
 

@@ -8,16 +8,19 @@ SELECT abreast_entity_version.version
 FROM abreast_entity_version
 WHERE abreast_entity_version.workspace_id = :workspace_id_1 AND abreast_entity_version.entity_type = :entity_type_1 AND abreast_entity_version.entity_id = :entity_id_1 FOR UPDATE;
 
-SELECT abreast_workspace_event.version
+SELECT max(abreast_workspace_event.version) AS max_1
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1 ORDER BY abreast_workspace_event.version DESC
- FETCH FIRST 1 ROWS ONLY;
+WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1;
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (:id, :workspace_id, :version, :move_in_date, :stage);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, (SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = :workspace_id_1 AND abreast_entity_version.entity_type = :entity_type_1 AND abreast_entity_version.entity_id = :entity_id_1) AS anon_1, (SELECT max(abreast_workspace_event.version) AS max_1
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = :workspace_id_2 AND abreast_workspace_event.entity_type = :entity_type_2 AND abreast_workspace_event.entity_id = :entity_id_2) AS anon_2
 FROM move
-WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1;
+WHERE move.id = :abreast_bound_1 AND move.workspace_id = :abreast_bound_2;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, before, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (:workspace_id, :event_id, :revision, :entity_type, :entity_id, :version, :operation, :changed_fields, :before, :after, :actor_type, :actor_id, :on_behalf_of, :source_thread_id, :run_id, :mutation_id, :created_at);
 

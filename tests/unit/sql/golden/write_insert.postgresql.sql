@@ -6,16 +6,19 @@ SELECT abreast_entity_version.version
 FROM abreast_entity_version
 WHERE abreast_entity_version.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_entity_version.entity_type = %(entity_type_1)s::VARCHAR AND abreast_entity_version.entity_id = %(entity_id_1)s::VARCHAR FOR UPDATE;
 
-SELECT abreast_workspace_event.version
+SELECT max(abreast_workspace_event.version) AS max_1
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.entity_type = %(entity_type_1)s::VARCHAR AND abreast_workspace_event.entity_id = %(entity_id_1)s::VARCHAR ORDER BY abreast_workspace_event.version DESC
- LIMIT %(param_1)s::INTEGER;
+WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.entity_type = %(entity_type_1)s::VARCHAR AND abreast_workspace_event.entity_id = %(entity_id_1)s::VARCHAR;
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (%(id)s::VARCHAR, %(workspace_id)s::VARCHAR, %(version)s::BIGINT, %(move_in_date)s::DATE, %(stage)s::VARCHAR);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, (SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_entity_version.entity_type = %(entity_type_1)s::VARCHAR AND abreast_entity_version.entity_id = %(entity_id_1)s::VARCHAR) AS anon_1, (SELECT max(abreast_workspace_event.version) AS max_1
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %(workspace_id_2)s::VARCHAR AND abreast_workspace_event.entity_type = %(entity_type_2)s::VARCHAR AND abreast_workspace_event.entity_id = %(entity_id_2)s::VARCHAR) AS anon_2
 FROM move
-WHERE move.id = %(id_1)s::VARCHAR AND move.workspace_id = %(workspace_id_1)s::VARCHAR;
+WHERE move.id = %(abreast_bound_1)s::VARCHAR AND move.workspace_id = %(abreast_bound_2)s::VARCHAR;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, before, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (%(workspace_id)s::VARCHAR, %(event_id)s::VARCHAR, %(revision)s::BIGINT, %(entity_type)s::VARCHAR, %(entity_id)s::VARCHAR, %(version)s::BIGINT, %(operation)s::VARCHAR, %(changed_fields)s::VARCHAR, %(before)s::VARCHAR, %(after)s::VARCHAR, %(actor_type)s::VARCHAR, %(actor_id)s::VARCHAR, %(on_behalf_of)s::VARCHAR, %(source_thread_id)s::VARCHAR, %(run_id)s::VARCHAR, %(mutation_id)s::VARCHAR, %(created_at)s::BIGINT);
 

@@ -6,14 +6,17 @@ SELECT abreast_entity_version.version
 FROM abreast_entity_version
 WHERE abreast_entity_version.workspace_id = ? AND abreast_entity_version.entity_type = ? AND abreast_entity_version.entity_id = ?;
 
-SELECT abreast_workspace_event.version
+SELECT max(abreast_workspace_event.version) AS max_1
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ? ORDER BY abreast_workspace_event.version DESC
- LIMIT ? OFFSET ?;
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ?;
 
 INSERT INTO move (id, workspace_id, version, move_in_date, stage) VALUES (?, ?, ?, ?, ?);
 
-SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
+SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, (SELECT abreast_entity_version.version
+FROM abreast_entity_version
+WHERE abreast_entity_version.workspace_id = ? AND abreast_entity_version.entity_type = ? AND abreast_entity_version.entity_id = ?) AS anon_1, (SELECT max(abreast_workspace_event.version) AS max_1
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ?) AS anon_2
 FROM move
 WHERE move.id = ? AND move.workspace_id = ?;
 

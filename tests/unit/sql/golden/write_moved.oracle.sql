@@ -2,24 +2,27 @@
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage, move.changed_at
 FROM move
-WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 ORDER BY move.id FOR UPDATE OF move.id;
+WHERE move.id = :abreast_bound_1 AND move.workspace_id = :abreast_bound_2 ORDER BY move.id FOR UPDATE OF move.id;
 
 SELECT abreast_entity_version.version
 FROM abreast_entity_version
 WHERE abreast_entity_version.workspace_id = :workspace_id_1 AND abreast_entity_version.entity_type = :entity_type_1 AND abreast_entity_version.entity_id = :entity_id_1 FOR UPDATE;
 
-SELECT abreast_workspace_event.version
+SELECT max(abreast_workspace_event.version) AS max_1
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1 ORDER BY abreast_workspace_event.version DESC
- FETCH FIRST 1 ROWS ONLY;
+WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1;
+
+SELECT move.id
+FROM move
+WHERE move.id = :abreast_bound_1 AND move.workspace_id = :abreast_bound_2;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
-WHERE checklist_item.move_id = :move_id_1 AND checklist_item.move_id IN (SELECT hop0.id
+WHERE checklist_item.move_id = :abreast_bound_1 AND checklist_item.move_id IN (SELECT hop0.id
 FROM move hop0
-WHERE hop0.workspace_id = :workspace_id_1) ORDER BY checklist_item.id FOR UPDATE OF checklist_item.id;
+WHERE hop0.workspace_id = :abreast_bound_2) ORDER BY checklist_item.id FOR UPDATE OF checklist_item.id;
 
-UPDATE move SET workspace_id=:workspace_id, version=:version WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 AND move.version = :version_1;
+UPDATE move SET workspace_id=:workspace_id, version=:version WHERE move.id = :abreast_bound_1 AND move.workspace_id = :abreast_bound_2 AND move.version = :abreast_bound_3;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, before, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (:workspace_id, :event_id, :revision, :entity_type, :entity_id, :version, :operation, :changed_fields, :before, :after, :actor_type, :actor_id, :on_behalf_of, :source_thread_id, :run_id, :mutation_id, :created_at);
 

@@ -6,10 +6,13 @@ SELECT abreast_entity_version.version
 FROM abreast_entity_version
 WHERE abreast_entity_version.workspace_id = ? AND abreast_entity_version.entity_type = ? AND abreast_entity_version.entity_id = ?;
 
-SELECT abreast_workspace_event.version
+SELECT max(abreast_workspace_event.version) AS max_1
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ? ORDER BY abreast_workspace_event.version DESC
- LIMIT ? OFFSET ?;
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ?;
+
+SELECT move.id
+FROM move
+WHERE move.id = ? AND move.workspace_id = ?;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item

@@ -2,15 +2,15 @@ SELECT hop0.workspace_id
 FROM move AS hop0
 WHERE hop0.id = (SELECT checklist_item.move_id
 FROM checklist_item
-WHERE checklist_item.id = %(id_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id
+WHERE checklist_item.id = %(abreast_bound_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %(workspace_id_1)s::VARCHAR)) FOR KEY SHARE;
+WHERE hop0.workspace_id = %(abreast_bound_2)s::VARCHAR)) FOR KEY SHARE;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
-WHERE checklist_item.id = %(id_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id
+WHERE checklist_item.id = %(abreast_bound_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %(workspace_id_1)s::VARCHAR) ORDER BY checklist_item.id FOR NO KEY UPDATE OF checklist_item;
+WHERE hop0.workspace_id = %(abreast_bound_2)s::VARCHAR) ORDER BY checklist_item.id FOR NO KEY UPDATE OF checklist_item;
 
 SELECT abreast_entity_version.version
 FROM abreast_entity_version
@@ -18,7 +18,7 @@ WHERE abreast_entity_version.workspace_id = %(workspace_id_1)s::VARCHAR AND abre
 
 INSERT INTO abreast_mutation (workspace_id, mutation_id, payload_hash, result, created_at) VALUES (%(workspace_id)s::VARCHAR, %(mutation_id)s::VARCHAR, %(payload_hash)s::VARCHAR, %(result)s::VARCHAR, %(created_at)s::BIGINT) ON CONFLICT (workspace_id, mutation_id) DO NOTHING;
 
-UPDATE checklist_item SET title=%(title)s::VARCHAR WHERE checklist_item.id = %(id_1)s::INTEGER;
+UPDATE checklist_item SET title=%(title)s::VARCHAR WHERE checklist_item.id = %(abreast_bound_1)s::INTEGER;
 
 UPDATE abreast_entity_version SET version=%(version)s::BIGINT WHERE abreast_entity_version.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_entity_version.entity_type = %(entity_type_1)s::VARCHAR AND abreast_entity_version.entity_id = %(entity_id_1)s::VARCHAR AND abreast_entity_version.version < %(version_1)s::BIGINT;
 

@@ -2,15 +2,15 @@ SELECT hop0.workspace_id
 FROM move AS hop0
 WHERE hop0.id = (SELECT checklist_item.move_id
 FROM checklist_item
-WHERE checklist_item.id = %(id_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id
+WHERE checklist_item.id = %(abreast_bound_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %(workspace_id_1)s::VARCHAR)) FOR KEY SHARE;
+WHERE hop0.workspace_id = %(abreast_bound_2)s::VARCHAR)) FOR KEY SHARE;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
-WHERE checklist_item.id = %(id_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id
+WHERE checklist_item.id = %(abreast_bound_1)s::INTEGER AND checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %(workspace_id_1)s::VARCHAR) ORDER BY checklist_item.id FOR NO KEY UPDATE OF checklist_item;
+WHERE hop0.workspace_id = %(abreast_bound_2)s::VARCHAR) ORDER BY checklist_item.id FOR NO KEY UPDATE OF checklist_item;
 
 SELECT abreast_entity_version.version
 FROM abreast_entity_version

@@ -2,4 +2,4 @@
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 ORDER BY move.id FOR UPDATE OF move.id;
+WHERE move.id = :abreast_bound_1 AND move.workspace_id = :abreast_bound_2 ORDER BY move.id FOR UPDATE OF move.id;

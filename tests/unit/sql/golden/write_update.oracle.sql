@@ -2,9 +2,9 @@
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 ORDER BY move.id FOR UPDATE OF move.id;
+WHERE move.id = :abreast_bound_1 AND move.workspace_id = :abreast_bound_2 ORDER BY move.id FOR UPDATE OF move.id;
 
-UPDATE move SET version=:version, stage=:stage WHERE move.id = :id_1 AND move.workspace_id = :workspace_id_1 AND move.version = :version_1;
+UPDATE move SET version=:version, stage=:stage WHERE move.id = :abreast_bound_1 AND move.workspace_id = :abreast_bound_2 AND move.version = :abreast_bound_3;
 
 INSERT INTO abreast_workspace_event (workspace_id, event_id, revision, entity_type, entity_id, version, operation, changed_fields, before, after, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, created_at) VALUES (:workspace_id, :event_id, :revision, :entity_type, :entity_id, :version, :operation, :changed_fields, :before, :after, :actor_type, :actor_id, :on_behalf_of, :source_thread_id, :run_id, :mutation_id, :created_at);
 

@@ -46,3 +46,4 @@ def upgrade(op: Operations, prefix: str) -> None:
         Column("given", JsonText),
         Column("nominated", JsonText),
     )
+    op.create_index(f"{prefix}run_fence", f"{prefix}run", ["thread_id", "fence"])

@@ -1,0 +1,36 @@
+"""Give a run less of what earlier runs of its thread have failed on."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from abreast.model.batch import Batch
+
+FAILURES: Final = 3
+"""How often runs fail on the same changes before less is given, and again before the rest is counted."""
+
+_log = logging.getLogger(__name__)
+
+
+def smaller(batch: Batch, failures: int) -> dict[str, Any] | None:
+    """
+    Bound the batch of a thread whose runs have failed since its last success; None where it stays.
+
+    Gives what `read_batch` is to be asked for instead.
+
+    First it is halved. If that does not help, one line is written out and the rest is told in counts, so that a
+    change that makes every answer fail does not hold the thread up for ever. The operator is told each time.
+    """
+    if failures < FAILURES or len(batch.lines) <= 1:
+        return None
+    _log.warning(
+        "runs of thread %r have failed %d times in a row on the changes after r%d: this one is given less",
+        batch.thread_id,
+        failures,
+        batch.since.revision,
+    )
+    if failures < 2 * FAILURES:
+        return {"limit": (len(batch.lines) + 1) // 2}
+    return {"limit": 1, "max_runs": 1}
