@@ -6,6 +6,13 @@ from typing import TYPE_CHECKING
 
 from abreast.errors.base import AbreastError, Conflict, InvalidInput, NotFound
 from abreast.errors.changes import Author, RecordedChange
+from abreast.errors.checkpoints import (
+    CheckpointConflict,
+    CheckpointCorrupt,
+    CheckpointsNeeded,
+    StateTooLarge,
+    ThreadDeleted,
+)
 from abreast.errors.runs import LeaseLost, NotBound, RunStopped, StateUnavailable, ThreadBusy
 
 if TYPE_CHECKING:
@@ -15,6 +22,9 @@ __all__ = [
     "AbreastError",
     "AccessDenied",
     "Author",
+    "CheckpointConflict",
+    "CheckpointCorrupt",
+    "CheckpointsNeeded",
     "Conflict",
     "CursorRefused",
     "DatabaseBusy",
@@ -35,11 +45,13 @@ __all__ = [
     "SchemaTooNew",
     "SchemaTooOld",
     "StaleWrite",
+    "StateTooLarge",
     "StateUnavailable",
     "SyncCallOnAsyncDatabase",
     "TableMissing",
     "ThreadBoundElsewhere",
     "ThreadBusy",
+    "ThreadDeleted",
     "UnknownEntity",
     "UnknownField",
     "VersionRequired",

@@ -2,7 +2,8 @@
 abreast for graphs made by hand with LangGraph.
 
 `WorkspaceNodes` gives a graph's model the current state in each request; `CursorState` keeps in the graph's
-state where the conversation stands; `bind` lets one run at a time have a thread, and confirms what it was given.
+state where the conversation stands; `bind` lets one run at a time have a thread, and confirms what it was given;
+`SqlSaver` keeps the graph's checkpoints in the database.
 """
 
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ if find_spec("langgraph") is None:
 
 from abreast.langgraph.graph import BoundGraph, bind
 from abreast.langgraph.nodes import Request, WorkspaceNodes
+from abreast.langgraph.saver import SqlSaver
 from abreast.langgraph.state import CursorState
 
-__all__ = ["BoundGraph", "CursorState", "Request", "WorkspaceNodes", "bind"]
+__all__ = ["BoundGraph", "CursorState", "Request", "SqlSaver", "WorkspaceNodes", "bind"]

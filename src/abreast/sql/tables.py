@@ -9,9 +9,11 @@ from functools import cache
 from sqlalchemy import BigInteger, Column, Index, MetaData, Table
 
 from abreast.errors import InvalidInput
-from abreast.sql.columns import Blob, JsonText, KeyText, Micros, unique_once_set
+from abreast.sql.columns import KEY_BYTES, Blob, JsonText, KeyText, Micros, unique_once_set
 
 DEFAULT_PREFIX = "abreast_"
+NAMESPACE_BYTES = 1_024
+"""Longest checkpoint namespace: graphs within graphs add a node's name and a task's id each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,11 @@ class Tables:
         thread_lease: Who may run a thread, and until when.
         thread_waiter: Who waits for a thread, in order.
         run: What each run was given and how it ended.
+        checkpoint_head: The newest checkpoint of each thread, and how the thread stands.
+        checkpoint: Checkpoints of all namespaces, each with a list of where its channels' bytes are.
+        checkpoint_value: Bytes of channels.
+        checkpoint_element: Bytes of the elements of channels that are lists; what one publish adds is one row.
+        checkpoint_write: Pending writes.
     """
 
     metadata: MetaData
@@ -45,6 +52,11 @@ class Tables:
     thread_lease: Table
     thread_waiter: Table
     run: Table
+    checkpoint_head: Table
+    checkpoint: Table
+    checkpoint_value: Table
+    checkpoint_element: Table
+    checkpoint_write: Table
 
 
 @cache
@@ -144,7 +156,89 @@ def define_tables(prefix: str = DEFAULT_PREFIX) -> Tables:
             Column("nominated", JsonText),
             Index(f"{prefix}run_fence", "thread_id", "fence"),
         ),
+        **_checkpoint_tables(prefix, metadata),
     )
+
+
+def _checkpoint_tables(prefix: str, metadata: MetaData) -> dict[str, Table]:
+    """Define what `SqlSaver` stores in; values are bytes, which no database changes or refuses."""
+    of_namespace = (("thread_id", KEY_BYTES), ("checkpoint_ns", NAMESPACE_BYTES))
+    return {
+        "checkpoint_head": Table(
+            f"{prefix}checkpoint_head",
+            metadata,
+            Column("thread_id", KeyText(), primary_key=True),
+            Column("head_id", KeyText()),
+            Column("version_id", BigInteger, nullable=False),
+            Column("epoch", BigInteger, nullable=False),
+            Column("fence", BigInteger, nullable=False),
+            Column("deleted", BigInteger, nullable=False),
+            Column("run_state", KeyText(16), nullable=False),
+            Column("status", KeyText()),
+            Column("step", JsonText),
+            Column("state_bytes", BigInteger, nullable=False),
+            Column("checkpoint_at", Micros),
+            Column("schema_version", BigInteger),
+        ),
+        "checkpoint": _checkpoint_table(prefix, metadata),
+        "checkpoint_value": Table(
+            f"{prefix}checkpoint_value",
+            metadata,
+            *(Column(name, KeyText(length), primary_key=True) for name, length in of_namespace),
+            Column("channel", KeyText(), primary_key=True),
+            Column("seq", BigInteger, primary_key=True, autoincrement=False),
+            Column("kind", KeyText(64), nullable=False),
+            Column("bytes", Blob, nullable=False),
+            Column("checksum", Blob, nullable=False),
+        ),
+        "checkpoint_element": Table(
+            f"{prefix}checkpoint_element",
+            metadata,
+            *(Column(name, KeyText(length), primary_key=True) for name, length in of_namespace),
+            Column("channel", KeyText(), primary_key=True),
+            Column("first", BigInteger, primary_key=True, autoincrement=False),
+            Column("count", BigInteger, nullable=False),
+            Column("sizes", Blob, nullable=False),
+            Column("kind", KeyText(64), nullable=False),
+            Column("bytes", Blob, nullable=False),
+            Column("checksum", Blob, nullable=False),
+        ),
+        "checkpoint_write": Table(
+            f"{prefix}checkpoint_write",
+            metadata,
+            *(Column(name, KeyText(length), primary_key=True) for name, length in of_namespace),
+            Column("checkpoint_id", KeyText(), primary_key=True),
+            Column("task_id", KeyText(), primary_key=True),
+            Column("idx", BigInteger, primary_key=True, autoincrement=False),
+            Column("channel", KeyText(), nullable=False),
+            Column("kind", KeyText(64), nullable=False),
+            Column("bytes", Blob, nullable=False),
+            Column("task_path", JsonText, nullable=False),
+            Column("total", BigInteger, nullable=False),
+            Column("writer", BigInteger, nullable=False),
+            Column("checksum", Blob, nullable=False),
+        ),
+    }
+
+
+def _checkpoint_table(prefix: str, metadata: MetaData) -> Table:
+    table = Table(
+        f"{prefix}checkpoint",
+        metadata,
+        Column("thread_id", KeyText(), primary_key=True),
+        Column("checkpoint_ns", KeyText(NAMESPACE_BYTES), primary_key=True),
+        Column("checkpoint_id", KeyText(), primary_key=True),
+        Column("seq", BigInteger, nullable=False),
+        Column("parent_id", KeyText()),
+        Column("epoch", BigInteger, nullable=False),
+        Column("run_id", KeyText()),
+        Column("created_at", Micros, nullable=False),
+        Column("body", Blob, nullable=False),
+        Column("checksum", Blob, nullable=False),
+    )
+    Index(f"{prefix}checkpoint_seq", table.c.thread_id, table.c.checkpoint_ns, table.c.seq)
+    Index(f"{prefix}checkpoint_run", table.c.run_id)
+    return table
 
 
 def _event_table(prefix: str, metadata: MetaData) -> Table:

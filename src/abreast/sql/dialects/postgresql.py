@@ -27,6 +27,8 @@ _AWAY = ("08", "53300", "57P01", "57P02", "57P03", "57P05", "25P03")
 """SQLSTATEs, or how they begin, of a connection that is gone or could not be made: the next may succeed."""
 _UNAVAILABLE = ("08", "53", "57", "58", "XX", "25P", _LOCK_TIMEOUT, _READ_ONLY)
 """As above, of what has nothing to do with the values: out of time, memory or disk, broken files."""
+_BINARY = 1
+"""The format of results in which the server sends bytes as they are."""
 _REASONS = {
     "08003": "the connection was lost",
     "08006": "the connection was lost",
@@ -73,6 +75,8 @@ class PostgresqlDialect:
     def prepare(self, engine: Engine, *, lock_timeout: float | None) -> None:
         """Bound the wait for a row somebody else holds; have lost connections told as such."""
         event.listen(engine, "handle_error", _system_error)
+        if engine.dialect.driver == "psycopg":
+            event.listen(engine, "before_cursor_execute", _in_binary)
         if lock_timeout is None:
             return
 
@@ -154,6 +158,14 @@ class PostgresqlDialect:
         """Take an advisory lock that ends with the transaction."""
         connection.execute(text("SET LOCAL lock_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
+
+
+def _in_binary(
+    _connection: Connection, cursor: Any, _statement: str, _parameters: object, context: Any, _many: object
+) -> None:
+    """Ask for bytes as bytes where a statement says so: as text they are twice as long and have to be decoded."""
+    if context is not None and context.execution_options.get("abreast_binary"):
+        getattr(cursor, "_cursor", cursor).format = _BINARY
 
 
 def _system_error(context: ExceptionContext) -> DBAPIError | None:
