@@ -1,34 +1,12 @@
-"""Run the benchmarks: `python -m benchmarks [--quick] [replay | agents | models]`."""
+"""Run the benchmarks: `python -m benchmarks [--quick] [replay | agents | models | savers]`."""
 
 import argparse
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 
-from benchmarks import agents, models, replay_tau2
-from tests.servers.postgresql import PostgreSQL
+from benchmarks import agents, models, replay_tau2, savers
+from benchmarks.servers import postgresql_url
 from tests.servers.shared import POSTGRESQL
-
-
-@contextmanager
-def postgresql_url(kind: str) -> Iterator[str | None]:
-    """Give the URL of a new database on a private server; None, and why, where its programs are missing."""
-    find, missing = POSTGRESQL[kind]
-    programs = find()
-    if programs is None:
-        print(f"left out: {missing}")
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="abreast-bench-") as folder:
-        Path(folder).chmod(0o755)
-        server = PostgreSQL.create(Path(folder) / "server", programs)
-        server.start()
-        try:
-            yield server.url(server.create_database())
-        finally:
-            server.stop()
 
 
 def on_each_database(name: str, run: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
@@ -59,7 +37,12 @@ def answer(arguments: Sequence[str], *, quick: bool) -> int:
     return models.main([*arguments, *(["--quick"] if quick else [])])
 
 
-BENCHMARKS: Mapping[str, Callable[..., int]] = {"replay": replay, "agents": cost, "models": answer}
+def store(arguments: Sequence[str], *, quick: bool) -> int:
+    """Compare the saver with LangGraph's own."""
+    return savers.main([*arguments, *(["--quick"] if quick else [])])
+
+
+BENCHMARKS: Mapping[str, Callable[..., int]] = {"replay": replay, "agents": cost, "models": answer, "savers": store}
 
 
 def main() -> int:

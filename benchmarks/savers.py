@@ -1,191 +1,35 @@
-"""SqlSaver beside LangGraph's own savers: bytes, puts and loads of a conversation of 50, 200 and 1,000 turns."""
+"""SqlSaver beside LangGraph's own savers: bytes, puts, loads and whole turns of a conversation of up to 1,000 turns."""
 
 from __future__ import annotations
 
 import argparse
-import random
-import sqlite3
-import statistics
 import sys
 import tempfile
-import time
-from collections import defaultdict
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from langchain_core.messages import AIMessage, HumanMessage
-from langgraph.checkpoint.base.id import uuid6
-from langgraph.checkpoint.postgres import PostgresSaver
-from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.graph import START, MessagesState, StateGraph
-from psycopg import Connection
-from psycopg.rows import dict_row
-from sqlalchemy import create_engine, text
-
-from abreast import Database
-from abreast.langgraph.saver import SqlSaver
-from benchmarks.__main__ import postgresql_url
+from benchmarks.saver_stores import DeltaState, official_store, own_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Mapping, Sequence
+
+    from benchmarks.saver_stores import Store
 
 TURNS = (50, 200, 1_000)
-ROUNDS, PUTS = 7, 5
-"""Loads, and puts after each; one more put ends the run."""
-BRANCH = "branch:to:model"
+ROUNDS = 7
+"""Loads of each, one saver after the other."""
 SAMPLES = (0, 50, 100, 200, 400, 600, 800, 1_000)
 SAMPLED = 5
-CONFIG: Any = {"configurable": {"thread_id": "5f0c8a0e-7d0b-4b8e-9a55-0c7b7f3f9b11"}}
-TARGETS = {"put 50": 1.5, "put 1000": 0.15, "load 1000": 1.2, "growth": 5.0, "bytes": 1.0}
+TARGETS = {
+    "put (cpu) 50": 1.5,
+    "put (cpu) 1000": 0.15,
+    "load (cpu) 1000": 1.2,
+    "growth from 200 to 1,000 turns": 5.0,
+    "load of DeltaChannel's": 0.3,
+    "bytes of DeltaChannel's": 0.7,
+}
 BYTES = {"sqlite": 1 / 250, "postgresql": 1 / 60}
-
-
-def words(count: int, chance: random.Random) -> str:
-    """Make a text of so many characters that says something new each time: compression finds little in it."""
-    text = ""
-    while len(text) < count:
-        text += "".join(chance.choices(ascii_lowercase, k=chance.randint(2, 9))) + " "
-    return text[:count]
-
-
-@dataclass
-class Store:
-    """
-    One saver with its database.
-
-    Attributes:
-        size: Gives the bytes on disk.
-        times: Milliseconds by what was measured, on the wall and of the thread's own work.
-    """
-
-    name: str
-    saver: Any
-    size: Callable[[], int]
-    times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    chance: random.Random = field(default_factory=lambda: random.Random(20260912))
-
-    def __post_init__(self) -> None:
-        """Build the conversation's graph."""
-        builder = StateGraph(MessagesState).add_node("model", lambda _state: {"messages": [self._answer()]})
-        self.graph = builder.add_edge(START, "model").compile(checkpointer=self.saver)
-
-    def _question(self) -> HumanMessage:
-        return HumanMessage(words(120, self.chance))
-
-    def _answer(self, **options: Any) -> AIMessage:
-        return AIMessage(words(400, self.chance), **options)
-
-    def talk(self, turns: int) -> None:
-        """Run turns."""
-        for _ in range(turns):
-            self.graph.invoke({"messages": [self._question()]}, CONFIG, durability="sync")
-
-    def fill(self, turns: int) -> None:
-        """Store a conversation at once."""
-        messages = [kind for _ in range(turns) for kind in (self._question(), self._answer())]
-        if messages:
-            self.graph.update_state(CONFIG, {"messages": messages}, as_node="model")
-
-    def round(self) -> None:
-        """Load, put a few times as within a run, and once as at its end; no graph runs beside."""
-        found = self._timed("load", self.saver.get_tuple, CONFIG)
-        config, checkpoint = found.config, found.checkpoint
-        messages, versions = checkpoint["channel_values"]["messages"], dict(checkpoint["channel_versions"])
-        for number in range(PUTS + 1):
-            ends = number == PUTS
-            messages = [*messages, self._answer(id=str(uuid6()))]
-            new = {name: self.saver.get_next_version(versions.get(name), None) for name in ("messages", BRANCH)}
-            versions |= new
-            values = {"messages": messages, **({} if ends else {BRANCH: None})}
-            made = {**checkpoint, "id": str(uuid6()), "channel_values": values, "channel_versions": dict(versions)}
-            metadata = {"source": "loop", "step": number, "parents": {}}
-            config = self._timed("put at the end" if ends else "put", self.saver.put, config, made, metadata, new)
-
-    def _timed(self, name: str, method: Callable[..., Any], *arguments: Any) -> Any:
-        wall, cpu = time.perf_counter(), time.thread_time()
-        result = method(*arguments)
-        self.times[name].append((time.perf_counter() - wall) * 1_000)
-        self.times[f"{name} (cpu)"].append((time.thread_time() - cpu) * 1_000)
-        return result
-
-    def medians(self) -> dict[str, float]:
-        """Give the medians of what was measured, and forget it."""
-        found = {name: statistics.median(self.times[name]) for name in sorted(self.times)}
-        self.times.clear()
-        return found
-
-
-def file_size(path: Path) -> int:
-    """Give the bytes of a SQLite file without its log."""
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
-    return path.stat().st_size
-
-
-def relation_size(url: str, names: str) -> int:
-    """Give the bytes of tables with their indexes and what is stored beside them, after a vacuum."""
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text("VACUUM"))
-        statement = text(
-            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' AND relname ~ :names"
-        )
-        found = int(connection.scalar(statement, {"names": names}) or 0)
-    engine.dispose()
-    return found
-
-
-def tables_size(path: Path, before: int) -> int:
-    """Give the bytes of the checkpoint tables in a SQLite file: what it has grown by, and the pages they began with."""
-    with sqlite3.connect(path) as connection:
-        statement = "SELECT count(*) FROM sqlite_master WHERE tbl_name LIKE 'abreast_checkpoint%'"
-        (pages,), (page,) = connection.execute(statement).fetchone(), connection.execute("PRAGMA page_size").fetchone()
-    connection.close()
-    return file_size(path) - before + pages * page
-
-
-@contextmanager
-def own_store(kind: str, folder: Path) -> Iterator[Store]:
-    """Give an SqlSaver on a new database."""
-    with ExitStack() as stack:
-        path = folder / f"own{time.monotonic_ns()}.sqlite"
-        url = f"sqlite:///{path}" if kind == "sqlite" else stack.enter_context(postgresql_url(kind))
-        assert url is not None
-        database = stack.enter_context(Database.open(url))
-        database.upgrade()
-        if kind == "sqlite":
-            before = file_size(path)
-            yield Store("SqlSaver", SqlSaver(database), lambda: tables_size(path, before))
-        else:
-            yield Store("SqlSaver", SqlSaver(database), lambda: relation_size(url, "^abreast_checkpoint"))
-
-
-@contextmanager
-def official_store(kind: str, folder: Path) -> Iterator[Store]:
-    """Give LangGraph's saver on a new database."""
-    with ExitStack() as stack:
-        if kind == "sqlite":
-            path = folder / f"official{time.monotonic_ns()}.sqlite"
-            connection: Any = sqlite3.connect(path, check_same_thread=False)
-            stack.callback(connection.close)
-            saver: Any = SqliteSaver(connection)
-            saver.setup()
-            yield Store("SqliteSaver", saver, lambda: file_size(path))
-            return
-        url = stack.enter_context(postgresql_url(kind))
-        assert url is not None
-        plain = url.replace("postgresql+psycopg", "postgresql")
-        pg: Any = stack.enter_context(
-            Connection.connect(plain, autocommit=True, prepare_threshold=0, row_factory=dict_row)
-        )
-        saver = PostgresSaver(pg)
-        saver.setup()
-        yield Store("PostgresSaver", saver, lambda: relation_size(url, "^checkpoint"))
 
 
 def official_bytes(kind: str, folder: Path) -> float:
@@ -201,39 +45,61 @@ def official_bytes(kind: str, folder: Path) -> float:
     return sum((right - left) * (low + high) / 2 for left, right, low, high in pairs)
 
 
-def compare(kind: str) -> int:
+def compare(kind: str, turns: Sequence[int]) -> int:
     """Print the ratios of one kind of database, and count the targets that are missed."""
-    print(f"\n== {kind}")
+    print(f"\n== savers on {kind}: SqlSaver, LangGraph's, ratio")
     missed, sizes = 0, dict[int, int]()
-    with tempfile.TemporaryDirectory(prefix="abreast-savers-") as name:
-        folder = Path(name)
-        for turns in TURNS:
-            with own_store(kind, folder) as own, official_store(kind, folder) as official:
-                for before, length in pairwise((0, *TURNS[: TURNS.index(turns) + 1])):
-                    own.talk(length - before)
-                    sizes[length] = own.size()
-                official.fill(turns)
-                missed += measure(turns, own, official)
-        whole = official_bytes(kind, folder)
-    share = sizes[1_000] / whole
+    with tempfile.TemporaryDirectory(prefix="abreast-savers-") as name, own_store(kind, Path(name)) as own:
+        for before, length in pairwise((0, *turns)):
+            own.talk(length - before)
+            sizes[length] = own.size()
+            with own_store(kind, Path(name)) as tried, official_store(kind, Path(name)) as official:
+                tried.talk(length)
+                official.fill(length)
+                missed += measure(length, tried, official)
+        if turns == TURNS:
+            missed += bytes_of(kind, Path(name), sizes) + beside_delta(kind, Path(name), own, sizes[TURNS[-1]])
+    return missed
+
+
+def bytes_of(kind: str, folder: Path, sizes: Mapping[int, int]) -> int:
+    """Print how much is stored, and count the targets that are missed."""
+    whole = official_bytes(kind, folder)
     print(f"bytes: {', '.join(f'{turns}: {size / 1e6:.2f} MB' for turns, size in sizes.items())}")
-    print(f"  official at 1,000 turns: {whole / 1e6:.0f} MB, own 1/{1 / share:.0f}")
-    missed += _missed("growth", sizes[1_000] / sizes[200])
-    return missed + _missed("bytes", share / BYTES[kind.partition("-")[0]])
+    print(f"  LangGraph's at 1,000 turns: {whole / 1e6:.0f} MB")
+    share, most = sizes[TURNS[-1]] / whole, BYTES[kind.partition("-")[0]]
+    print(f"  bytes: 1/{1 / share:.0f}, target 1/{1 / most:.0f}{'' if share <= most else ' MISSED'}")
+    return (share > most) + _missed("growth from 200 to 1,000 turns", sizes[1_000] / sizes[200])
+
+
+def beside_delta(kind: str, folder: Path, own: Store, size: int) -> int:
+    """Compare with DeltaChannel, for which a graph has to be changed; counts the targets that are missed."""
+    with official_store(kind, folder, DeltaState) as delta:
+        delta.talk(TURNS[-1])
+        stored = delta.size()
+        for _ in range(ROUNDS):
+            own.look(1)
+            delta.look(1)
+        ours, theirs = own.medians(), delta.medians()
+    print(f"  DeltaChannel at 1,000 turns: {stored / 1e6:.2f} MB, its state in {theirs['state']:.1f} ms")
+    missed = _missed("bytes of DeltaChannel's", size / stored)
+    return missed + _missed("load of DeltaChannel's", ours["state (cpu)"] / theirs["state (cpu)"])
 
 
 def measure(turns: int, own: Store, official: Store) -> int:
     """Measure both in turn, print their times and ratios, and count the targets that are missed."""
     for store in (own, official):
         store.round()
+        store.talk(1)
         store.times.clear()
     for _ in range(ROUNDS):
-        own.round()
-        official.round()
+        for store in (own, official):
+            store.round()
+            store.talk(1)
     ours, theirs = own.medians(), official.medians()
     for name, value in ours.items():
         print(f"{turns:>6} {name:<22} {value:>8.2f} ms {theirs[name]:>8.2f} ms  ratio {value / theirs[name]:.2f}")
-    return sum(_missed(f"{name} {turns}", ours[name] / theirs[name]) for name in ("put", "load"))
+    return sum(_missed(f"{name} {turns}", ours[name] / theirs[name]) for name in ("put (cpu)", "load (cpu)"))
 
 
 def _missed(name: str, value: float) -> bool:
@@ -244,12 +110,14 @@ def _missed(name: str, value: float) -> bool:
     return value > target
 
 
-def main() -> int:
-    """Compare on the given kinds of database."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.savers", description=__doc__)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare on the given kinds of database; counts the targets that are missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks savers", description=__doc__)
     parser.add_argument("kinds", nargs="*", default=["sqlite", "postgresql-embedded"])
-    return 1 if sum(compare(kind) for kind in parser.parse_args().kinds) else 0
+    parser.add_argument("--quick", action="store_true", help="50 turns only")
+    options = parser.parse_args(arguments)
+    return sum(compare(kind, TURNS[:1] if options.quick else TURNS) for kind in options.kinds)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(1 if main() else 0)

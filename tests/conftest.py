@@ -18,9 +18,43 @@ from tests.servers.shared import POSTGRESQL, ServerMissing, Servers
 T = TypeVar("T")
 
 BACKENDS = ["sqlite", *(pytest.param(kind, marks=pytest.mark.external) for kind in POSTGRESQL)]
+OLDER_SERVER = "postgresql-installed"
+ON_OLDER_SERVER = (
+    "tests/conformance/",
+    "tests/contract/test_cases.py",
+    "tests/contract/test_i",
+    "tests/contract/test_odd_",
+    "tests/contract/test_saver_i",
+    "tests/migration/",
+    "tests/servers/",
+)
+"""What meets the server's own SQL, types and locks: the invariants, odd keys and rows, migrations."""
 IS_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 RUN_FOLDER = pytest.StashKey[RunFolder]()
 RUN_PATH = pytest.StashKey[Path]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that leaves nothing to one server of a kind."""
+    parser.addoption("--every-server", action="store_true", help="run all tests on the older PostgreSQL too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to the newer PostgreSQL what does not depend on the server's version."""
+    if config.getoption("--every-server"):
+        return
+    left_out = {item for item in items if _server_of(item) == OLDER_SERVER and not _is_of_server(item)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _server_of(item: pytest.Item) -> str | None:
+    chosen = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return next((str(chosen[name]) for name in ("backend", "private_postgresql") if name in chosen), None)
+
+
+def _is_of_server(item: pytest.Item) -> bool:
+    return item.path.relative_to(item.config.rootpath).as_posix().startswith(ON_OLDER_SERVER)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -305,11 +305,11 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        engine = self._engines.sync()
+        engine = self._engines.sync(attempts.options)
         while True:
             attempts.begun = attempts.committing = False
             try:
-                with engine.execution_options(**attempts.options).begin() as connection:
+                with engine.begin() as connection:
                     attempts.begin(connection)
                     result = attempts.execute(connection, step, *args, **kwargs)
                     attempts.committing = True
@@ -329,13 +329,13 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        engine = self._engines.of_loop()
+        engine = self._engines.of_loop(attempts.options)
         if not self._checked:
             await asyncio.to_thread(migrating.load)
         while True:
             attempts.begun = attempts.committing = False
             try:
-                async with self._endings.transaction(engine.execution_options(**attempts.options)) as connection:
+                async with self._endings.transaction(engine) as connection:
                     await connection.run_sync(attempts.begin)
                     result = await connection.run_sync(attempts.execute, step, *args, **kwargs)
                     attempts.committing = True

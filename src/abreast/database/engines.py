@@ -6,7 +6,8 @@ import asyncio
 import logging
 import os
 import threading
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import NullPool, create_engine
@@ -29,6 +30,7 @@ T = TypeVar("T")
 _SHORTEST, _LONGEST = 0.001, 86_400
 _OWN_OPTIONS = frozenset({"hide_parameters", "logging_name"})
 _LOGGER = "abreast"
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 for _name in ("sqlalchemy.engine.Engine", "sqlalchemy.engine"):
     # At DEBUG every row that is read would be logged, hidden fields too.
     logging.getLogger(f"{_name}.{_LOGGER}").addFilter(lambda record: record.levelno > logging.DEBUG)
@@ -52,13 +54,14 @@ class Engines:
         self._lock_timeout = lock_timeout
         self._options = dict(options)
         self._process = os.getpid()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._engine: Engine | None = None
         self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncEngine] = WeakKeyDictionary()
+        self._variants: dict[tuple[Any, ...], Any] = {}
 
-    def sync(self) -> Engine:
+    def sync(self, options: Mapping[str, Any] = NO_OPTIONS) -> Engine:
         """
-        Give the engine of sync calls.
+        Give the engine of sync calls, whose connections have execution options.
 
         Raises:
             SyncCallOnAsyncDatabase: The URL names an async driver.
@@ -72,11 +75,11 @@ class Engines:
             if self._engine is None:
                 self._engine = self._made(create_engine, self._sync_url)
                 self.dialect.prepare(self._engine, lock_timeout=self._lock_timeout)
-            return self._engine
+            return self._variant(self._engine, options)
 
-    def of_loop(self) -> AsyncEngine:
+    def of_loop(self, options: Mapping[str, Any] = NO_OPTIONS) -> AsyncEngine:
         """
-        Give the engine of the running event loop: connections of asyncpg belong to one loop.
+        Give the engine of the running event loop, likewise: connections of asyncpg belong to one loop.
 
         Raises:
             SyncCallOnAsyncDatabase: The URL names a sync driver.
@@ -93,7 +96,7 @@ class Engines:
                 self.dialect.prepare(engine.sync_engine, lock_timeout=self._lock_timeout)
                 if self.dialect.locked_when_dropped:
                     unlock_dropped(engine)
-            return engine
+            return self._variant(engine, options)
 
     def unpooled(self) -> Engines:
         """Give engines of the same database that open a connection for each transaction and keep none."""
@@ -104,6 +107,7 @@ class Engines:
         """Close the connections of sync calls."""
         self._leave_parent()
         if self._engine is not None:
+            self._forget(self._engine)
             self._engine.dispose()
             self._engine = None
 
@@ -112,12 +116,28 @@ class Engines:
         self._leave_parent()
         engine = self._of_loops.pop(asyncio.get_running_loop(), None)
         if engine is not None:
+            self._forget(engine)
             await engine.dispose()
+
+    def _variant(self, engine: T, options: Mapping[str, Any]) -> T:
+        """Give an engine with options; it is kept, since SQLAlchemy takes a fifth of a short transaction to make it."""
+        if not options:
+            return engine
+        key = (id(engine), *options.items())
+        if key not in self._variants:
+            self._variants[key] = cast("Any", engine).execution_options(**options)
+        return cast("T", self._variants[key])
+
+    def _forget(self, engine: Engine | AsyncEngine) -> None:
+        with self._lock:
+            self._variants = {key: kept for key, kept in self._variants.items() if key[0] != id(engine)}
 
     def _forget_closed_loops(self) -> None:
         """Let go of the connections of loops that ended without `aclose`: an engine keeps its loop alive."""
         for loop in [loop for loop in self._of_loops if loop.is_closed()]:
-            self._of_loops.pop(loop).sync_engine.dispose(close=False)
+            engine = self._of_loops.pop(loop)
+            self._forget(engine)
+            engine.sync_engine.dispose(close=False)
 
     def _leave_parent(self) -> None:
         """Let go of a parent process's connections after a fork, without closing what it still uses."""
@@ -125,8 +145,8 @@ class Engines:
             return
         if self._engine is not None:
             self._engine.dispose(close=self.dialect.closes_after_fork)
-        self._process, self._lock = os.getpid(), threading.Lock()
-        self._engine = None
+        self._process, self._lock = os.getpid(), threading.RLock()
+        self._engine, self._variants = None, {}
         self._of_loops = WeakKeyDictionary()
 
     def _made(self, create: Callable[..., T], url: URL) -> T:

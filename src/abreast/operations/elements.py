@@ -81,8 +81,10 @@ class Draft(NamedTuple):
     known: Listed | None
 
 
-def append(connection: Connection, tables: Tables, address: Address, channel: str, draft: Draft) -> Listed:
-    """Store the new elements of a list, and give its ranges; the head row must be held."""
+def append(
+    connection: Connection, tables: Tables, address: Address, channel: str, draft: Draft
+) -> tuple[Listed, list[ElementRow]]:
+    """Number the new elements of a list: gives its ranges, and the rows to `write`; the head row must be held."""
     known = draft.known if draft.known and draft.known.next != _UNKNOWN else None
     following = known.next if known else _next_number(connection, tables, address, channel)
     rows: list[ElementRow] = []
@@ -94,9 +96,8 @@ def append(connection: Connection, tables: Tables, address: Address, channel: st
         rows.append(ElementRow(following, *piece))
         spans.append(Span(following, following + len(piece.sizes)))
         following = spans[-1].end
-    write(connection, tables, address, channel, rows)
     loose = (known.loose if known else LOOSE_ROWS) + len(rows)
-    return Listed(joined(spans), draft.size, following, known.merged if known else 0, loose)
+    return Listed(joined(spans), draft.size, following, known.merged if known else 0, loose), rows
 
 
 def unnumbered(listed: Listed) -> Listed:
@@ -106,22 +107,25 @@ def unnumbered(listed: Listed) -> Listed:
 
 def write(connection: Connection, tables: Tables, address: Address, channel: str, rows: Iterable[ElementRow]) -> None:
     """Insert rows."""
-    values = [
-        {
-            "thread_id": address.thread_id,
-            "checkpoint_ns": address.checkpoint_ns,
-            "channel": channel,
-            "first": row.first,
-            "count": len(row.sizes),
-            "sizes": _sizes(row.sizes),
-            "kind": row.value.kind,
-            "bytes": row.value.data,
-            "checksum": _checksum(address.checkpoint_ns, channel, row.first, _sizes(row.sizes), row.value),
-        }
-        for row in rows
-    ]
+    values = [values_of(address, channel, row) for row in rows]
     if values:
-        connection.execute(_insert(tables), values if len(values) > 1 else values[0])
+        connection.execute(insertion(tables), values if len(values) > 1 else values[0])
+
+
+def values_of(address: Address, channel: str, row: ElementRow) -> dict[str, Any]:
+    """Give what the columns of a row hold."""
+    sizes = _sizes(row.sizes)
+    return {
+        "thread_id": address.thread_id,
+        "checkpoint_ns": address.checkpoint_ns,
+        "channel": channel,
+        "first": row.first,
+        "count": len(row.sizes),
+        "sizes": sizes,
+        "kind": row.value.kind,
+        "bytes": row.value.data,
+        "checksum": _checksum(address.checkpoint_ns, channel, row.first, sizes, row.value),
+    }
 
 
 def merge(connection: Connection, tables: Tables, address: Address, channel: str, listed: Listed, join: Join) -> Listed:
@@ -239,7 +243,8 @@ def _checksum(checkpoint_ns: str, channel: str, first: int, sizes: bytes, value:
 
 
 @cache
-def _insert(tables: Tables) -> Insert:
+def insertion(tables: Tables) -> Insert:
+    """Build the INSERT of a row."""
     return insert(tables.checkpoint_element)
 
 

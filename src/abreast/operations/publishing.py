@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
@@ -18,13 +18,16 @@ from abreast.sql.dialects import dialect_of, insert_missing
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import CTE, ColumnElement, Connection
 
     from abreast.operations.elements import Address, Draft, Join
     from abreast.operations.heads import Advance, Claim
     from abreast.operations.manifests import Version
     from abreast.sql.dialects import Dialect
     from abreast.sql.tables import Tables
+
+
+_TAIL: Final = "tail_"
 
 
 class NewValue(NamedTuple):
@@ -92,17 +95,23 @@ def publish(connection: Connection, tables: Tables, claim: Claim, new: Publicati
     """
     (seq, epoch), again = _advance(connection, tables, claim, new)
     channels = _unnumbered(new.kept) if again or new.forks else dict(new.kept)
+    tail: dict[str, Any] | None = None
     for channel, (version, value) in new.changed.items():
         if isinstance(value, Serialized):
             channels[channel] = Place(version, _keep(connection, tables, new.address, channel, seq, value))
+            continue
+        draft = value._replace(known=None) if again else value
+        listed, rows = elements.append(connection, tables, new.address, channel, draft)
+        merges = listed.loose >= elements.LOOSE_ROWS
+        if tail is None and len(rows) == 1 and not (merges or again or new.anywhere):
+            tail = elements.values_of(new.address, channel, rows[0])
         else:
-            draft = value._replace(known=None) if again else value
-            listed = elements.append(connection, tables, new.address, channel, draft)
-            if listed.loose >= elements.LOOSE_ROWS:
-                listed = elements.merge(connection, tables, new.address, channel, listed, join)
-            channels[channel] = Place(version, listed)
+            elements.write(connection, tables, new.address, channel, rows)
+        if merges:
+            listed = elements.merge(connection, tables, new.address, channel, listed, join)
+        channels[channel] = Place(version, listed)
     body = Body(new.core, new.metadata, channels, _parent_writes(connection, tables, new))
-    _insert(connection, tables, new, heads.Published(seq, epoch), body, again=again)
+    _insert(connection, tables, new, heads.Published(seq, epoch), body, tail, again=again)
     return Outcome(seq, epoch, channels)
 
 
@@ -193,7 +202,14 @@ def _keep(
 
 
 def _insert(
-    connection: Connection, tables: Tables, new: Publication, at: heads.Published, body: Body, *, again: bool
+    connection: Connection,
+    tables: Tables,
+    new: Publication,
+    at: heads.Published,
+    body: Body,
+    tail: Mapping[str, Any] | None,
+    *,
+    again: bool,
 ) -> None:
     data = encode(body)
     values = {
@@ -209,19 +225,33 @@ def _insert(
     if again or new.anywhere:
         _replace(connection, tables, new, values)
     else:
-        _insert_new(connection, tables, new, values)
+        _insert_new(connection, tables, new, values, tail)
 
 
-def _insert_new(connection: Connection, tables: Tables, new: Publication, values: Mapping[str, Any]) -> None:
+def _insert_new(
+    connection: Connection,
+    tables: Tables,
+    new: Publication,
+    values: Mapping[str, Any],
+    tail: Mapping[str, Any] | None,
+) -> None:
     """
     Insert a row if nobody else has written to the parent since it was loaded: those writes are state too.
 
     That is looked at in a statement of its own: the one that took the head saw what was there before it waited.
+
+    Args:
+        tail: The new end of a list, inserted by the same statement where the database allows it.
     """
     dialect = dialect_of(connection)
     looks = new.loaded_writes is not None and new.parent_id is not None
     parameters = {**values, "loaded_writes": new.loaded_writes, "writer": new.writer}
-    statement = _insert_row(tables, cast("Hashable", dialect), looks=looks)
+    if tail is not None and not dialect.inserts_in_ctes:
+        connection.execute(elements.insertion(tables), tail)
+        tail = None
+    if tail is not None:
+        parameters |= {f"{_TAIL}{name}": value for name, value in tail.items()}
+    statement = _insert_row(tables, cast("Hashable", dialect), looks=looks, has_tail=tail is not None)
     try:
         stored = connection.execute(statement, parameters, execution_options={"preserve_rowcount": True}).rowcount
     except DBAPIError as error:
@@ -243,14 +273,22 @@ def _replace(connection: Connection, tables: Tables, new: Publication, values: M
 
 
 @cache
-def _insert_row(tables: Tables, dialect: Dialect, *, looks: bool) -> Any:
+def _insert_row(tables: Tables, dialect: Dialect, *, looks: bool, has_tail: bool) -> Any:
     table = tables.checkpoint
     names = [column.name for column in table.columns if column.name != "created_at"]
     given = {name: bindparam(name, type_=table.c[name].type) for name in names}
-    if not looks:
-        return insert(table).values(**given, created_at=dialect.clock())
-    row = select(*given.values(), dialect.clock())
-    return insert(table).from_select([*names, "created_at"], row.where(_writes_of_others(tables)))
+    if looks:
+        row = select(*given.values(), dialect.clock()).where(_writes_of_others(tables))
+        statement = insert(table).from_select([*names, "created_at"], row)
+    else:
+        statement = insert(table).values(**given, created_at=dialect.clock())
+    return statement.add_cte(_insert_tail(tables)) if has_tail else statement
+
+
+def _insert_tail(tables: Tables) -> CTE:
+    element = tables.checkpoint_element
+    given = {column.name: bindparam(f"{_TAIL}{column.name}", type_=column.type) for column in element.columns}
+    return insert(element).values(given).cte("tail")
 
 
 def _writes_of_others(tables: Tables) -> ColumnElement[bool]:

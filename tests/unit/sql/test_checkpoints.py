@@ -21,10 +21,10 @@ def statements(kind):
         yield heads._advance(TABLES, dialect, **dict(zip(FLAGS, values, strict=True)))
     for root, named in itertools.product([False, True], repeat=2):
         yield checkpoints._find(TABLES, root=root, named=named)
-    for looks in (False, True):
-        yield publishing._insert_row(TABLES, dialect, looks=looks)
+    for looks, has_tail in itertools.product([False, True], {False, dialect.inserts_in_ctes}):
+        yield publishing._insert_row(TABLES, dialect, looks=looks, has_tail=has_tail)
     yield from (heads._head(TABLES), heads._held(TABLES), heads._held_alone(TABLES), heads._raise_fence(TABLES))
-    yield from (elements._select(TABLES), elements._insert(TABLES), pending._select(TABLES), pending._count(TABLES))
+    yield from (elements._select(TABLES), elements.insertion(TABLES), pending._select(TABLES), pending._count(TABLES))
     yield from (checkpoints._select_values(TABLES), publishing._insert_value(TABLES))
 
 

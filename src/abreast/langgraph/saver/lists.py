@@ -95,17 +95,13 @@ class _Comparison:
 
     def _changed(self, begin: int, end: int, *, everything: bool) -> set[int]:
         """Give the places of elements that are the same objects and have other bytes: they were changed in place."""
-        shared = [*range(begin), *range(len(self._new) - end, len(self._new))] if everything else []
-        shift = self._old_count - len(self._new)
-        if everything:
-            stored = [*self._known.parts[:begin], *self._known.parts[self._old_count - end :]]
-            same = self._new if begin == len(self._new) else [self._new[at] for at in shared]
-            if self._codec.are(same, stored):
-                return set()
-        else:
-            last = range(max(len(self._new) - _LOOKED_AT, 0), len(self._new))
-            shared = [at for at in last if at < begin or at >= len(self._new) - end]
-        return {at for at in shared if self._differs(at, self._known.parts[at if at < begin else at + shift])}
+        count, shift = len(self._new), self._old_count - len(self._new)
+        first = 0 if everything else max(count - _LOOKED_AT, 0)
+        stored = [*self._known.parts[min(first, begin) : begin], *self._known.parts[max(first, count - end) + shift :]]
+        shared = [*range(min(first, begin), begin), *range(max(first, count - end), count)]
+        if self._codec.are([self._new[at] for at in shared], stored):
+            return set()
+        return {at for at, part in zip(shared, stored, strict=True) if self._differs(at, part)}
 
     def _differs(self, at: int, stored: Part) -> bool:
         """Say whether an element has other bytes than stored ones, unless its bytes are never the same."""

@@ -32,6 +32,7 @@ class Dialect(Protocol):
         read_options: Execution options of a connection that reads one snapshot.
         alone_options: Execution options of a connection whose statements each commit by themselves.
         one_writer: Whether one transaction writes at a time, so that it sees all that was committed before.
+        inserts_in_ctes: Whether one statement can insert into two tables.
         closes_after_fork: Whether a forked process closes the connections it inherits, or only forgets them: a
             server would end the parent's session, while SQLite takes locks the process does not have for its own.
         locked_when_dropped: Whether a dropped connection of an async driver keeps its locks until it is rolled back.
@@ -41,6 +42,7 @@ class Dialect(Protocol):
     read_options: Mapping[str, Any]
     alone_options: Mapping[str, Any]
     one_writer: bool
+    inserts_in_ctes: bool
     closes_after_fork: bool
     locked_when_dropped: bool
 

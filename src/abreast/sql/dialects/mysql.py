@@ -48,6 +48,7 @@ class MysqlDialect:
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
     one_writer = False
+    inserts_in_ctes = False
     closes_after_fork = False
     locked_when_dropped = False
 

@@ -72,6 +72,7 @@ class OracleDialect:
     read_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
     one_writer = False
+    inserts_in_ctes = False
     closes_after_fork = False
     locked_when_dropped = False
 

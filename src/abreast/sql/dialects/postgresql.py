@@ -61,6 +61,7 @@ class PostgresqlDialect:
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     alone_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
     one_writer = False
+    inserts_in_ctes = True
     closes_after_fork = False
     locked_when_dropped = False
 

@@ -40,6 +40,7 @@ class SqliteDialect:
     read_options: Mapping[str, Any] = {"abreast_begin": "BEGIN"}
     alone_options: Mapping[str, Any] = write_options
     one_writer = True
+    inserts_in_ctes = False
     closes_after_fork = True
     locked_when_dropped = True
 
