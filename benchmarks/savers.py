@@ -77,6 +77,11 @@ def beside_delta(kind: str, folder: Path, own: Store, size: int) -> int:
     with official_store(kind, folder, DeltaState) as delta:
         delta.talk(TURNS[-1])
         stored = delta.size()
+        # Half way to the next snapshot, which comes with every 50th turn.
+        delta.talk(25)
+        own.talk(25)
+        for store in (own, delta):
+            store.times.clear()
         for _ in range(ROUNDS):
             own.look(1)
             delta.look(1)
