@@ -18,6 +18,7 @@ from abreast.operations.manifests import (
     checksum,
     decode,
     encode,
+    unpacked,
 )
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def _values(
         for row in connection.execute(_select_values(tables).where(or_(*each)), of.address._asdict()):
             data = Serialized(row.kind, bytes(row.bytes))
             if checksum(of.address.checkpoint_ns, row.channel, int(row.seq), *data) == bytes(row.checksum):
-                found[row.channel, int(row.seq)] = data
+                found[row.channel, int(row.seq)] = unpacked(data)
     return found
 
 

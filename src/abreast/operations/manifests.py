@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import zlib
 from base64 import b64decode, b64encode
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from abreast.operations.packing import pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,6 +18,10 @@ INLINE_BYTES: Final = 64
 _CHECKSUM_BYTES: Final = 16
 _PLAIN, _PACKED = b"\x00", b"\x01"
 _HEADER_BYTES: Final = 4
+_PACKED_KIND: Final = "z1:"
+"""Begin of the kind of values that are stored packed."""
+_MOST_PACKED: Final = 65_536
+"""Larger values take longer to pack than their bytes are worth."""
 Version = int | float | str
 
 
@@ -107,6 +112,19 @@ class Body:
         return len(self.core.data) + len(self.metadata.data) + sum(p.entry.size for p in self.channels.values())
 
 
+def packed(value: Serialized) -> Serialized:
+    """Give a value as it is stored."""
+    data = pack(value.data) if len(value.data) <= _MOST_PACKED else None
+    return value if data is None else Serialized(_PACKED_KIND + value.kind, data)
+
+
+def unpacked(value: Serialized) -> Serialized:
+    """Give a stored value back, whose checksum has been verified."""
+    if not value.kind.startswith(_PACKED_KIND):
+        return value
+    return Serialized(value.kind.removeprefix(_PACKED_KIND), unpack(value.data))
+
+
 def encode(body: Body) -> bytes:
     """Write a body as bytes."""
     header = json.dumps(
@@ -119,13 +137,13 @@ def encode(body: Body) -> bytes:
         separators=(",", ":"),
     ).encode()
     plain = b"".join((len(header).to_bytes(_HEADER_BYTES, "big"), header, body.core.data, body.metadata.data))
-    packed = zlib.compress(plain, 1)
-    return _PACKED + packed if len(packed) < len(plain) else _PLAIN + plain
+    packed = pack(plain)
+    return _PLAIN + plain if packed is None else _PACKED + packed
 
 
 def decode(data: bytes) -> Body:
     """Read what `encode` wrote; its checksum has been verified."""
-    plain = zlib.decompress(data[1:]) if data[:1] == _PACKED else data[1:]
+    plain = unpack(data[1:]) if data[:1] == _PACKED else data[1:]
     end = _HEADER_BYTES + int.from_bytes(plain[:_HEADER_BYTES], "big")
     header = json.loads(plain[_HEADER_BYTES:end])
     core_kind, core_size = header["core"]

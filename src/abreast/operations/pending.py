@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, func, select, update
 
-from abreast.operations.manifests import Serialized, checksum
+from abreast.operations.manifests import Serialized, checksum, packed, unpacked
 from abreast.sql.dialects import insert_missing
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class PendingWrite(NamedTuple):
 
 def put(connection: Connection, tables: Tables, address: Address, writes: Iterable[PendingWrite]) -> None:
     """Store writes: of an ordinary one the first counts, of a special one the last."""
-    for write in writes:
+    for write in (write._replace(value=packed(write.value)) for write in writes):
         key = {**address._asdict(), "checkpoint_id": write.checkpoint_id, "task_id": write.task_id, "idx": write.idx}
         values = {
             "channel": write.channel,
@@ -126,7 +126,8 @@ def _write(checkpoint_ns: str, row: Any) -> PendingWrite:
         int(row.total),
         int(row.writer),
     )
-    return write._replace(intact=_checksum(checkpoint_ns, write) == bytes(row.checksum))
+    intact = _checksum(checkpoint_ns, write) == bytes(row.checksum)
+    return write._replace(value=unpacked(write.value)) if intact else write._replace(intact=False)
 
 
 def _checksum(checkpoint_ns: str, write: PendingWrite) -> bytes:

@@ -12,7 +12,18 @@ from sqlalchemy.exc import DBAPIError
 from abreast.errors import CheckpointConflict
 from abreast.operations import elements, heads, pending
 from abreast.operations.checkpoints import checksum_of, is_checkpoint, newest_of
-from abreast.operations.manifests import INLINE_BYTES, Body, Inline, Listed, Place, Serialized, Stored, checksum, encode
+from abreast.operations.manifests import (
+    INLINE_BYTES,
+    Body,
+    Inline,
+    Listed,
+    Place,
+    Serialized,
+    Stored,
+    checksum,
+    encode,
+    packed,
+)
 from abreast.sql.dialects import dialect_of, insert_missing
 
 if TYPE_CHECKING:
@@ -187,15 +198,16 @@ def _keep(
 ) -> Inline | Stored:
     if len(value.data) <= INLINE_BYTES:
         return Inline(*value)
+    stored = packed(value)
     connection.execute(
         _insert_value(tables),
         {
             **address._asdict(),
             "channel": channel,
             "seq": seq,
-            "kind": value.kind,
-            "bytes": value.data,
-            "checksum": checksum(address.checkpoint_ns, channel, seq, *value),
+            "kind": stored.kind,
+            "bytes": stored.data,
+            "checksum": checksum(address.checkpoint_ns, channel, seq, *stored),
         },
     )
     return Stored(seq, len(value.data))
