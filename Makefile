@@ -59,8 +59,8 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 
 lock: venv ## Resolve the dependencies again; ARGS="--upgrade" takes newer ones.
 	@$(COMPILE) $(ARGS) --all-extras --group dev pyproject.toml -o requirements/dev.txt
-	@echo langgraph-checkpoint-sqlite | $(COMPILE) -c requirements/dev.txt --extra cli --extra langchain \
-		--extra langgraph --extra sqlite --group build pyproject.toml - -o requirements/demo.txt
+	@$(COMPILE) -c requirements/dev.txt --extra cli --extra langchain --extra langgraph --extra sqlite \
+		--group build pyproject.toml -o requirements/demo.txt
 	@echo uv | $(COMPILE) -c requirements/dev.txt - -o requirements/uv.txt
 
 clean: ## Remove the environments and everything made by tools.

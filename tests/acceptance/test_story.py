@@ -19,11 +19,14 @@ from sqlalchemy import Boolean, Date, Integer, NullPool, String, create_engine
 from sqlalchemy.orm import DeclarativeBase, mapped_column
 
 import abreast.demo
-from abreast.demo import keeping, story
+from abreast import Database
+from abreast.demo import story
 from abreast.demo.offline_model import OfflineModel
 from abreast.demo.processes import Outset, ProcessEnded, two_senders
 from abreast.demo.story import tell
 from abreast.demo.words import ENGLISH, KOREAN, Words
+from abreast.demo.workspace import PREFIX
+from abreast.langgraph import SqlSaver
 
 COMMAND = [str(Path(sys.executable).with_name("abreast")), "demo", "story"]
 KEYS = {"step", "title", "revision", "head", "cursor", "asked", "given", "called", "answer", "error", "checks"}
@@ -107,25 +110,17 @@ def test_unknown_model(empty_folder: Path):
 
 
 def test_no_checkpoint_holds_a_block(tmp_path: Path):
-    """I14: the conversations' store, byte by byte, holds questions and answers and no block."""
-    assert [] == failed(list(tell(checkpoints=tmp_path / "checkpoints.sqlite")))
-    stored = b"".join(part.read_bytes() for part in tmp_path.iterdir())
+    """I14: the stored conversations, value by value, hold questions and answers and no block."""
+    url = f"sqlite:///{tmp_path / 'demo.db'}"
+    assert [] == failed(list(tell(url=url)))
+    with Database.open(url, prefix=PREFIX) as database:
+        saver = SqlSaver(database)
+        found = [[*each[1:3], each.pending_writes] for each in saver.list(None)]
+        stored = b"".join(saver.serde.dumps_typed(each)[1] for each in found)
     assert b"What is our move-in date?" in stored
     assert b"_abreast_cursor" in stored
     assert b"workspace_state" not in stored
     assert b"CHANGES SINCE" not in stored
-
-
-def test_conversations_in_memory(monkeypatch: pytest.MonkeyPatch):
-    """Without LangGraph's saver for SQLite the story says what it leaves out, and tells the rest."""
-    monkeypatch.setattr(keeping, "has_disk_saver", lambda: False)
-    monkeypatch.setattr(story, "has_disk_saver", lambda: False)
-    telling = tell()
-    assert ENGLISH.alone in telling.introduction
-    steps = list(telling)
-    assert [] == failed(steps)
-    left_out = {ENGLISH.titles[key] for key in ("both_at_once", "in_line")}
-    assert set(ENGLISH.titles.values()) - left_out == {step.title for step in steps}
 
 
 def test_something_in_the_store(monkeypatch: pytest.MonkeyPatch):
@@ -143,8 +138,7 @@ def test_something_in_the_store(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_process_that_dies(tmp_path: Path):
     """I3: a process that cannot work ends the story with an error and leaves nothing running."""
-    nowhere = tmp_path / "nothing" / "checkpoints.sqlite"
-    outset = Outset(f"sqlite:///{tmp_path / 'demo.db'}", ENGLISH, "w1", nowhere, OfflineModel, "D")
+    outset = Outset(f"sqlite:///{tmp_path / 'nothing' / 'demo.db'}", ENGLISH, "w1", OfflineModel, "D")
     with two_senders(outset) as senders, pytest.raises(ProcessEnded, match="sender 1 ended"):
         senders.refused(["What is our move-in date?", "Which stage is our move in?"])
 

@@ -8,7 +8,7 @@ import pytest
 
 import abreast
 from abreast import langchain, langgraph, model, prompt, runs
-from abreast.langgraph import WorkspaceNodes
+from abreast.langgraph import SqlSaver, WorkspaceNodes
 from abreast.model.write import WriteResult
 from abreast.runs import Run, Runs
 from abreast.workspace_log.write import Write
@@ -25,13 +25,24 @@ CLASSES = [
     Run,
     Runs,
     WorkspaceNodes,
+    SqlSaver,
     abreast.WorkspaceLog,
     Write,
     WriteResult,
 ]
 PACKAGES = [runs, langchain, langgraph, prompt, model]
 # What abreast itself calls, and no user has to.
-INTERNAL = {"of_thread", "part", "read_or_prepare", "run_once", "run_while", "take", "unpooled", "within"}
+INTERNAL = {
+    "get_next_version",
+    "of_thread",
+    "part",
+    "read_or_prepare",
+    "run_once",
+    "run_while",
+    "take",
+    "unpooled",
+    "within",
+}
 # Made by abreast itself, or in another way.
 NOT_CONSTRUCTED = {abreast.Actor, abreast.Database, Run, Write}
 
@@ -63,7 +74,8 @@ def public(owner: type) -> list[str]:
     """Give the signatures of what users call, without async twins."""
     methods = {name: method for name, method in inspect.getmembers(owner, callable) if not name.startswith("_")}
     plain = {name: method for name, method in methods.items() if not (name[0] == "a" and name[1:] in methods)}
-    signatures = [taken(name, method) for name, method in plain.items() if name not in INTERNAL]
+    own = {name: method for name, method in plain.items() if method.__module__.startswith("abreast")}
+    signatures = [taken(name, method) for name, method in own.items() if name not in INTERNAL]
     return signatures if owner in NOT_CONSTRUCTED else [taken(owner.__name__, owner), *signatures]
 
 

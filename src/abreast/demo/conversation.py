@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import ToolCall
     from langchain_core.runnables import RunnableConfig
-    from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.store.base import BaseStore
 
     from abreast.demo.workspace import Workspace
@@ -60,7 +59,6 @@ class Keeping:
     """
 
     model: BaseChatModel
-    saver: BaseCheckpointSaver[Any]
     store: BaseStore
 
 
@@ -93,7 +91,7 @@ class Conversation:
         self._agent: Any = create_synced_agent(
             Provider(model=keeping.model, line=self.line),
             log=workspace.log,
-            checkpointer=keeping.saver,
+            checkpointer="same",
             store=keeping.store,
             middleware=[HumanInTheLoopMiddleware(_changing(workspace))] if asks_first else [],
             system_prompt=words.instructions,

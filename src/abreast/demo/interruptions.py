@@ -54,7 +54,6 @@ def asked_after(scene: Scene) -> Told:
 def both_at_once(scene: Scene) -> Told:
     """Send from two processes; the refused one sends again."""
     senders, questions = scene.senders, _questions(scene)
-    assert senders is not None
     thread = scene.begin("D")
     sent = senders.refused(questions)
     stored = _asked_in(scene)
@@ -78,7 +77,6 @@ def both_at_once(scene: Scene) -> Told:
 def in_line(scene: Scene) -> Told:
     """Send from two processes that wait in line."""
     senders, thread = scene.senders, scene.conversations["D"]
-    assert senders is not None
     before = _asked_in(scene)
     sent, stood = senders.in_line(_questions(scene), lambda: scene.workspace.waiting(thread.thread_id))
     answered = _in_order(sent)

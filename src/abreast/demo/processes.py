@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from langgraph.store.memory import InMemoryStore
 
 from abreast.demo.conversation import Conversation, Keeping
-from abreast.demo.keeping import kept_on_disk
 from abreast.demo.process_server import process_server
 from abreast.demo.workspace import Workspace
 from abreast.errors import AbreastError, ThreadBusy
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
-    from pathlib import Path
 
     from langchain_core.language_models import BaseChatModel
 
@@ -48,7 +46,6 @@ class Outset:
     url: str
     words: Words
     workspace_id: str
-    checkpoints: Path
     make_model: Callable[[], BaseChatModel]
     name: str
     blind: bool = False
@@ -220,8 +217,8 @@ def two_senders(outset: Outset) -> Generator[Senders]:
 def send_when_told(pipe: Connection, outset: Outset) -> None:
     """Ask in one conversation what the pipe says, until it is closed."""
     workspace = Workspace(outset.url, outset.words, outset.workspace_id)
-    with workspace.database, kept_on_disk(outset.checkpoints) as saver:
-        keeping = Keeping(outset.make_model(), saver, InMemoryStore())
+    with workspace.database:
+        keeping = Keeping(outset.make_model(), InMemoryStore())
         while (wanted := _received(pipe)) is not None:
             question, on_busy = wanted
             conversation = Conversation(outset.name, workspace, keeping, on_busy=on_busy)

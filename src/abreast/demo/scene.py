@@ -28,7 +28,7 @@ class Scene:
 
     Attributes:
         conversations: Those that have begun, by name.
-        senders: Two processes that can send to one conversation; None where conversations are kept in memory.
+        senders: Two processes that can send to one conversation.
         blind: Whether models are given no block once the date has changed.
         remembered: What a step leaves for a later one to compare with.
         elsewhere: Entries in the memory across threads of other processes.
@@ -37,7 +37,7 @@ class Scene:
     workspace: Workspace
     words: Words
     keeping: Keeping
-    senders: Senders | None
+    senders: Senders
     blind: bool
     conversations: dict[str, Conversation] = field(default_factory=dict[str, Conversation])
     remembered: dict[str, str | None] = field(default_factory=dict[str, "str | None"])

@@ -12,7 +12,6 @@ from langgraph.store.memory import InMemoryStore
 
 from abreast.demo import approvals, everyday, interruptions
 from abreast.demo.conversation import Keeping
-from abreast.demo.keeping import has_disk_saver, kept
 from abreast.demo.offline_model import OfflineModel
 from abreast.demo.processes import Outset, two_senders
 from abreast.demo.scene import Scene
@@ -51,7 +50,6 @@ def tell(
     *,
     url: str | None = None,
     make_model: Callable[[], BaseChatModel] = OfflineModel,
-    checkpoints: Path | None = None,
     blind: bool = False,
 ) -> Telling:
     """
@@ -59,39 +57,31 @@ def tell(
 
     Args:
         words: What things are called.
-        url: Where the workspace is; a SQLite file that is removed afterwards when left out.
+        url: Where the workspace and its conversations are; a SQLite file that is removed afterwards when left out.
         make_model: Makes who answers; a function of a module, as other processes call it too.
-        checkpoints: The file that keeps the conversations; one that is removed afterwards when left out.
         blind: Take the block out of every request once the date has changed, to see what is answered then.
     """
     introduction = (
         *((words.offline,) if make_model is OfflineModel else ()),
         *((words.blinded,) if blind else ()),
-        *(() if has_disk_saver() else (words.alone,)),
     )
-    return Telling(introduction, _steps(words, url, make_model, checkpoints, blind=blind))
+    return Telling(introduction, _steps(words, url, make_model, blind=blind))
 
 
 def _steps(
     words: Words,
     url: str | None,
     make_model: Callable[[], BaseChatModel],
-    checkpoints: Path | None,
     *,
     blind: bool,
 ) -> Iterator[Step]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="abreast-demo-")))
         workspace = stack.enter_context(open_workspace(url or f"sqlite:///{folder / 'demo.db'}", words))
-        path = checkpoints or folder / "checkpoints.sqlite"
-        keeping = Keeping(make_model(), stack.enter_context(kept(path)), InMemoryStore())
-        senders = None
-        if has_disk_saver():
-            outset = Outset(workspace.url, words, workspace.id, path, make_model, "D", blind)
-            senders = stack.enter_context(two_senders(outset))
-        scene = Scene(workspace, words, keeping, senders, blind)
-        acts = [key for key in ACTS if senders or key not in _OF_PROCESSES]
-        for number, key in enumerate(acts, start=1):
+        outset = Outset(workspace.url, words, workspace.id, make_model, "D", blind)
+        senders = stack.enter_context(two_senders(outset))
+        scene = Scene(workspace, words, Keeping(make_model(), InMemoryStore()), senders, blind)
+        for number, key in enumerate(ACTS, start=1):
             yield _step(number, words.titles[key], ACTS[key](scene), scene)
 
 
@@ -136,4 +126,3 @@ ACTS: Final[Mapping[str, Callable[[Scene], Told]]] = {
     "branched": interruptions.branched,
     "stored": interruptions.stored,
 }
-_OF_PROCESSES: Final = ("both_at_once", "in_line")

@@ -21,7 +21,6 @@ class Words:
     Attributes:
         offline: Says who answers where nobody else was named.
         blinded: Says what is left out where the block is.
-        alone: Says what is left out where conversations are kept in memory.
         instructions: What the model is told first; it never changes.
         move: Mapped class of the move, with fields for a date and a stage.
         item: Mapped class of a checklist item, with fields for a title and a yes-or-no.
@@ -39,7 +38,6 @@ class Words:
     language: LanguageName
     offline: str
     blinded: str
-    alone: str
     instructions: str
     move: type[Any]
     move_label: str
@@ -73,10 +71,6 @@ ENGLISH: Final = Words(
     blinded=(
         "Once the date has changed (step 3) the block is taken out of every request: see what is answered in step 4. "
         "Checks fail from there on, as they should."
-    ),
-    alone=(
-        "langgraph-checkpoint-sqlite is not installed, so conversations are kept in memory, and the two steps with "
-        "processes of their own are left out."
     ),
     instructions=(
         "You help people plan a move. Answer in one or two sentences. Write dates as YYYY-MM-DD. Where a value "
@@ -138,10 +132,6 @@ KOREAN: Final = Words(
     blinded=(
         "날짜가 바뀐 뒤(3단계)에는 모든 요청에서 블록을 뺍니다. 4단계의 답변을 보십시오. "
         "그 뒤로 검사가 실패하는 것이 맞습니다."
-    ),
-    alone=(
-        "langgraph-checkpoint-sqlite가 설치되어 있지 않아 대화를 메모리에 두며, 별도의 프로세스가 나오는 두 단계를 "
-        "뺍니다."
     ),
     instructions=(
         "이사를 준비하는 사람들을 돕습니다. 한두 문장으로 답하십시오. 날짜는 YYYY-MM-DD로 쓰십시오. 값이 바뀌었다면 "

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from langchain import agents
 
+from abreast.errors import InvalidInput
 from abreast.langchain.sync import WorkspaceSyncMiddleware
 from abreast.langchain.tools import workspace_tools
 from abreast.langgraph.graph import bind
+from abreast.langgraph.saver import SqlSaver
 from abreast.model.batch import LIMIT
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
     tools: Sequence[BaseTool | Callable[..., Any] | dict[str, Any]] = (),
     *,
     log: WorkspaceLog,
-    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | Literal["same"] | bool | None = None,
     store: BaseStore | None = None,
     middleware: Sequence[AgentMiddleware[Any, Any, Any]] = (),
     context_schema: type[Any] = WorkspaceContext,
@@ -75,6 +77,7 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
     `bind`: one run of a thread at a time, its cursor confirmed after success.
 
     Args:
+        checkpointer: `"same"` keeps the threads in the log's database, by a `SqlSaver` with its defaults.
         middleware: The application's own, outside of abreast's.
         context_schema: Type of the runtime context; it needs `workspace_id`, and `user_id` where tools write.
         accept: As for `WorkspaceSyncMiddleware`, like `refresh`, `extras`, `on_read_error`, `placement`,
@@ -86,14 +89,16 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         options: Everything else that `create_agent` takes: `system_prompt`, `response_format`, `name` …
 
     Raises:
-        InvalidInput: An option is unknown or out of range.
+        InvalidInput: An option is unknown or out of range, or `checkpointer` is another text than `"same"`.
         UnknownEntity: The log was not given an entity that `entity_tools` names.
         InvalidEntity: A tool cannot be made from an entity.
 
     Example:
-        >>> agent = create_synced_agent(model, log=log, checkpointer=InMemorySaver())
+        >>> agent = create_synced_agent(model, log=log, checkpointer="same")
         >>> result = agent.invoke({"messages": [("user", "When do I move in?")]}, config, context=context)
     """
+    if isinstance(checkpointer, str) and checkpointer != "same":
+        raise InvalidInput("checkpointer", f"is {checkpointer!r}", 'pass a saver, "same", True, False or None')
     made: list[BaseTool] = []
     if entity_tools is not False:
         allow = None if entity_tools is True else entity_tools
@@ -115,7 +120,7 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         [*tools, *made],
         middleware=[*middleware, sync],
         context_schema=context_schema,
-        checkpointer=checkpointer,
+        checkpointer=SqlSaver(log.database) if checkpointer == "same" else checkpointer,
         store=store,
         **options,
     )

@@ -65,7 +65,8 @@ class SqlSaver(BaseCheckpointSaver[int]):
 
     Example:
         >>> saver = SqlSaver(database)
-        >>> graph = builder.compile(checkpointer=saver)
+        >>> saver.get_tuple({"configurable": {"thread_id": "t1"}}) is None
+        True
     """
 
     def __init__(
