@@ -10,6 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import ConfigDict, Field
 
 from abreast.langchain import create_synced_agent
+from abreast.langgraph import SqlSaver
 from abreast.langgraph.state import DELIVERED, NOMINATED
 from tests.contract.client import Client, Place
 from tests.contract.product import MOVE, OTHER_USER, Move
@@ -83,7 +84,8 @@ class Talk:
         self.place = place
         self.client = client
         self.model = Script()
-        self.saver: Any = InMemorySaver()
+        # Each database meets its own saver's transactions; on SQLite LangGraph's stays as the other one.
+        self.saver: Any = InMemorySaver() if place.url.startswith("sqlite") else SqlSaver(place.database)
         self.agent: Any = None
 
     def build(self, tools: Any = (), make: Callable[..., Any] = create_synced_agent, **options: Any) -> None:
@@ -131,6 +133,18 @@ class Talk:
         if self.place.runner is None:
             return list(self.agent.get_state_history(CONFIG))
         return self.place.runner.run(collect())
+
+    def stored(self) -> str:
+        """Give everything that is stored of conversations."""
+        if isinstance(self.saver, SqlSaver):
+            return repr([*self._listed(self.saver)])
+        return repr((self.saver.storage, self.saver.blobs, self.saver.writes))
+
+    def _listed(self, saver: SqlSaver) -> list[Any]:
+        async def collect() -> list[Any]:
+            return [found async for found in saver.alist(None)]
+
+        return list(saver.list(None)) if self.place.runner is None else self.place.runner.run(collect())
 
     def results(self) -> list[ToolMessage]:
         """Give what tools have answered."""

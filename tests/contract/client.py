@@ -159,9 +159,9 @@ class Client:
                 event.remove(engine, "before_cursor_execute", collect)
 
     def dump(self) -> str:
-        """Give everything that abreast has stored."""
+        """Give everything that the log has stored."""
         with self._place.past.begin() as connection:
-            tables = self.database.tables.metadata.sorted_tables
+            tables = [each for each in self.database.tables.metadata.sorted_tables if "_checkpoint" not in each.name]
             return "\n".join(
                 f"{table.name}: {dict(row._mapping)}" for table in tables for row in connection.execute(select(table))
             )

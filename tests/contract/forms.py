@@ -29,10 +29,15 @@ class Around(Protocol):
     saver: Any
 
 
-def parent_of(node: Any, world: Around, **options: Any) -> Any:
-    """Build a graph whose only node is another one."""
+def parent_of(node: Any, world: Around, *, stores: bool = True, **options: Any) -> Any:
+    """
+    Build a graph whose only node is another one.
+
+    Args:
+        stores: It keeps checkpoints. Two graphs cannot move the head of one thread in turn.
+    """
     builder = StateGraph(State).add_node("agent", node).add_edge(START, "agent").add_edge("agent", END)
-    return builder.compile(checkpointer=world.saver, **options)
+    return builder.compile(checkpointer=world.saver if stores else None, **options)
 
 
 def in_a_thread(graph: BoundGraph, _world: Around) -> None:
@@ -67,7 +72,7 @@ def called_in_a_node(graph: BoundGraph, world: Around) -> None:
         found = graph.invoke(QUESTION, config(), context=CONTEXT)
         return {"messages": found["messages"][-1:]}
 
-    bind(parent_of(ask, world), world.log).invoke(QUESTION, config(), context=CONTEXT)
+    bind(parent_of(ask, world, stores=False), world.log).invoke(QUESTION, config(), context=CONTEXT)
 
 
 def three_deep(graph: BoundGraph, world: Around) -> None:
@@ -147,7 +152,7 @@ async def acalled_in_a_node(graph: BoundGraph, world: Around) -> None:
         found = await graph.ainvoke(QUESTION, config(), context=CONTEXT)
         return {"messages": found["messages"][-1:]}
 
-    await bind(parent_of(ask, world), world.log).ainvoke(QUESTION, config(), context=CONTEXT)
+    await bind(parent_of(ask, world, stores=False), world.log).ainvoke(QUESTION, config(), context=CONTEXT)
 
 
 ASYNC: dict[str, Callable[[BoundGraph, Around], Any]] = {

@@ -576,7 +576,7 @@ def test_canaries(place: Place, talk: Talk):
         parts = list(talk.agent.stream(value, CONFIG, context=context, stream_mode=MODES, subgraphs=True))
     else:
         parts = place.runner.run(collect())
-    saved = repr((talk.saver.storage, talk.saver.blobs, talk.saver.writes))
+    saved = talk.stored()
     places = {"stream": repr(parts), "checkpoint": saved, "request": repr(talk.model.requests)}
     secrets = ("person-9", "right-of-way", "token-123", "door-4711", "alarm-0815")
     assert [] == [(where, secret) for where, text in places.items() for secret in secrets if secret in text]

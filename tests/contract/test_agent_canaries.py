@@ -62,11 +62,6 @@ def found(**places: str) -> list[tuple[str, str]]:
     return [(place, secret) for place, text in places.items() for secret in CANARIES if secret in text]
 
 
-def stored(talk: Talk) -> str:
-    """Give all bytes of the saver."""
-    return repr((talk.saver.storage, talk.saver.blobs, talk.saver.writes))
-
-
 def watched(place: Place, talk: Talk, how: str, value: Any) -> str:
     """Run the agent once and give all that a client could see."""
     options: dict[str, Any] = {"context": WATCHED, "subgraphs": True, "stream_mode": [how]}
@@ -107,9 +102,9 @@ def test_p07_streams(place: Place, talk: Talk, how: str):
     seen = first + second
     if not how.startswith("events"):
         assert BLOCK not in seen
-    assert [] == found(stream=seen + ".", checkpoint=stored(talk), request=asked)
-    assert BLOCK not in stored(talk)
-    assert "booked" in stored(talk)
+    assert [] == found(stream=seen + ".", checkpoint=talk.stored(), request=asked)
+    assert BLOCK not in talk.stored()
+    assert "booked" in talk.stored()
     assert "a note" in asked
 
 
@@ -152,7 +147,7 @@ def test_errors(talk: Talk, caplog: pytest.LogCaptureFixture, refused: bool):
     with pytest.raises(ConnectionError) as raised:
         talk.run({"messages": [("user", "Book")]}, context=WATCHED)
     said = "".join(getattr(raised.value, "__notes__", []))
-    assert [] == found(error=repr(raised.value) + said, log=caplog.text + ".", checkpoint=stored(talk))
+    assert [] == found(error=repr(raised.value) + said, log=caplog.text + ".", checkpoint=talk.stored())
 
 
 def test_store_stays_empty(talk: Talk):
