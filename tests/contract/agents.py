@@ -137,7 +137,7 @@ class Talk:
     def stored(self) -> str:
         """Give everything that is stored of conversations."""
         if isinstance(self.saver, SqlSaver):
-            return repr([*self._listed(self.saver)])
+            return repr([(*found[1:3], found.pending_writes) for found in self._listed(self.saver)])
         return repr((self.saver.storage, self.saver.blobs, self.saver.writes))
 
     def _listed(self, saver: SqlSaver) -> list[Any]:

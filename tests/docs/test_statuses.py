@@ -23,6 +23,8 @@ CALLERS_MISTAKES = {
     "MutationReused": 409,
     "ThreadBusy": 409,
     "LeaseLost": 409,
+    "NothingToAnswer": 409,
+    "QuestionOpen": 409,
     "CheckpointConflict": 409,
     "ThreadDeleted": 409,
     "RunStopped": 409,

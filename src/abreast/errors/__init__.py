@@ -13,7 +13,15 @@ from abreast.errors.checkpoints import (
     StateTooLarge,
     ThreadDeleted,
 )
-from abreast.errors.runs import LeaseLost, NotBound, RunStopped, StateUnavailable, ThreadBusy
+from abreast.errors.runs import (
+    LeaseLost,
+    NotBound,
+    NothingToAnswer,
+    QuestionOpen,
+    RunStopped,
+    StateUnavailable,
+    ThreadBusy,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +45,8 @@ __all__ = [
     "MutationReused",
     "NotBound",
     "NotFound",
+    "NothingToAnswer",
+    "QuestionOpen",
     "RecordedChange",
     "ReplicaBehind",
     "RunStopped",

@@ -25,6 +25,45 @@ class ThreadBusy(Conflict):
         self.run_id = run_id
 
 
+class QuestionOpen(Conflict):
+    """
+    A thread waits for an answer, and something else came in; nothing was stored, and no node was run.
+
+    Attributes:
+        thread_id: The thread.
+        interrupts: Ids of the questions.
+    """
+
+    def __init__(self, thread_id: str, interrupts: tuple[str, ...], *, why: str = "") -> None:
+        super().__init__(
+            f"thread {thread_id!r}",
+            "no open question",
+            f"open: {', '.join(interrupts)}",
+            'answer with Command(resume=…), or bind with on_interrupted="cancel" and send a message, which closes it',
+            why,
+        )
+        self.thread_id = thread_id
+        self.interrupts = interrupts
+
+
+class NothingToAnswer(Conflict):
+    """
+    An answer came in, and no question is open: it was answered or closed before; nothing was stored.
+
+    Attributes:
+        thread_id: The thread.
+    """
+
+    def __init__(self, thread_id: str) -> None:
+        super().__init__(
+            f"thread {thread_id!r}",
+            "an open question",
+            "none: it was answered or closed before",
+            "look at the thread's state for what became of it, and send a message to go on",
+        )
+        self.thread_id = thread_id
+
+
 class LeaseLost(Conflict):
     """
     A later run has taken the thread over; nothing of this transaction was stored.

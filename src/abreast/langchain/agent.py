@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from abreast.langchain.tools.box import Rights
     from abreast.langchain.tools.workspace import ToolOperation
     from abreast.langgraph.graph import BoundGraph
+    from abreast.langgraph.questions import OnInterrupted
     from abreast.model.batch import Extras
     from abreast.prompt import Placement
     from abreast.runs import OnBusy
@@ -66,6 +67,7 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
     entity_tools: bool | Mapping[Any, Sequence[ToolOperation]] = True,
     rights: Rights | None = None,
     on_busy: OnBusy = "reject",
+    on_interrupted: OnInterrupted = "reject",
     busy_timeout: float = 60.0,
     lease_seconds: float = 30.0,
     **options: Any,
@@ -85,7 +87,7 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         block: How the block is written: `language`, `names`, `now`, `time_zone`, `max_bytes`, `value_limit`.
         entity_tools: Operations by entity, as `allow` of `workspace_tools`; True for the default, False for none.
         rights: As for `workspace_tools`.
-        on_busy: As for `bind`, like `busy_timeout` and `lease_seconds`.
+        on_busy: As for `bind`, like `on_interrupted`, `busy_timeout` and `lease_seconds`.
         options: Everything else that `create_agent` takes: `system_prompt`, `response_format`, `name` …
 
     Raises:
@@ -124,4 +126,11 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         store=store,
         **options,
     )
-    return bind(agent, log, on_busy=on_busy, busy_timeout=busy_timeout, lease_seconds=lease_seconds)
+    return bind(
+        agent,
+        log,
+        on_busy=on_busy,
+        on_interrupted=on_interrupted,
+        busy_timeout=busy_timeout,
+        lease_seconds=lease_seconds,
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.callbacks import GraphCallbackHandler
 from langgraph.errors import GraphBubbleUp, GraphDrained, GraphInterrupt
 
-from abreast.errors import DatabaseUnavailable, LeaseLost, RunStopped
+from abreast.errors import DatabaseUnavailable, LeaseLost, NothingToAnswer, QuestionOpen, RunStopped
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from abreast.runs import Run
 
 _log = logging.getLogger(__name__)
-_ON_PURPOSE = (GeneratorExit, asyncio.CancelledError, KeyboardInterrupt, RunStopped, GraphBubbleUp, GraphDrained)
+_ON_PURPOSE = (
+    GeneratorExit,
+    asyncio.CancelledError,
+    KeyboardInterrupt,
+    NothingToAnswer,
+    RunStopped,
+    GraphBubbleUp,
+    GraphDrained,
+)
 
 
 class Ending:
@@ -78,6 +86,9 @@ class Ending:
 
 def _outcome_of(error: BaseException) -> Outcome:
     if isinstance(error, GraphInterrupt):
+        return "interrupted"
+    if isinstance(error, QuestionOpen):
+        # It is as open as before: what the thread was last asked still counts.
         return "interrupted"
     if isinstance(error, LeaseLost):
         return "lost"

@@ -10,6 +10,8 @@ from langgraph.graph.state import CompiledStateGraph
 from abreast.errors import InvalidInput
 from abreast.langgraph.call import has_spoken, read_call
 from abreast.langgraph.ending import Ending
+from abreast.langgraph.questions import MESSAGES, check_policy, closes, may_matter, with_results
+from abreast.langgraph.state import value_of
 from abreast.langgraph.wiring import check_log
 from abreast.runs import Runs
 from abreast.runs.runs import BUSY_TIMEOUT, LEASE_SECONDS
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from abreast.langgraph.call import Call
+    from abreast.langgraph.questions import OnInterrupted
     from abreast.runs import OnBusy, Run
     from abreast.workspace_log import WorkspaceLog
 
@@ -29,6 +32,7 @@ def bind(
     log: WorkspaceLog,
     *,
     on_busy: OnBusy = "reject",
+    on_interrupted: OnInterrupted = "reject",
     busy_timeout: float = BUSY_TIMEOUT,
     lease_seconds: float = LEASE_SECONDS,
 ) -> BoundGraph:
@@ -42,6 +46,11 @@ def bind(
 
     A batch runs its inputs side by side: one that names a thread twice finds it busy.
 
+    A thread with an open question takes its answer, `Command(resume=…)`. A message is refused, or with
+    `on_interrupted="cancel"` closes the question: calls of tools that wait for a decision get a result, before the
+    message, that says that they were never executed. `None`, a `Command` that is no answer and an answer with `goto`
+    are refused in any case. An input for a checkpoint named by `checkpoint_id` is a branch, and is not looked at.
+
     With `on_busy="interrupt"` the running run is asked to stop. It raises `RunStopped` at its next model call,
     tool or streamed part; on an event loop it is cancelled if it reaches none within two seconds; a tool that
     runs in a thread is waited for.
@@ -49,6 +58,8 @@ def bind(
     Args:
         on_busy: What happens to a run of a busy thread: `"reject"` raises `ThreadBusy`, `"queue"` waits in line over
             all processes, `"interrupt"` asks the running one to stop and waits.
+        on_interrupted: What happens to a message while a question is open: `"reject"` raises `QuestionOpen`,
+            `"cancel"` closes the question.
         busy_timeout: Seconds to wait before `ThreadBusy`.
         lease_seconds: How long the lease of a process that died holds.
 
@@ -65,8 +76,9 @@ def bind(
             "pass the graph that compile() or create_agent() gave",
         )
     check_log(log)
+    check_policy(on_interrupted)
     runs = Runs(log, on_busy=on_busy, busy_timeout=busy_timeout, lease_seconds=lease_seconds)
-    return _with_rest(BoundGraph(runs=runs, **_attributes(graph)), graph)
+    return _with_rest(BoundGraph(runs=runs, on_interrupted=on_interrupted, **_attributes(graph)), graph)
 
 
 class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -76,9 +88,10 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
     Every way of calling a graph ends in `stream` or `astream`, so these two are where a run begins and ends.
     """
 
-    def __init__(self, *, runs: Runs, **attributes: Any) -> None:
+    def __init__(self, *, runs: Runs, on_interrupted: OnInterrupted = "reject", **attributes: Any) -> None:
         super().__init__(**attributes)
         self.runs = runs
+        self.on_interrupted: OnInterrupted = on_interrupted
 
     def copy(self, update: dict[str, Any] | None = None) -> BoundGraph:
         """Copy the graph; the copy is bound as well."""
@@ -100,6 +113,8 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
             ThreadBusy: Somebody else runs the thread.
             ThreadBoundElsewhere: The thread belongs to another workspace.
             LeaseLost: A later run has taken the thread over.
+            QuestionOpen: A question is open, and the input is not its answer.
+            NothingToAnswer: The input is an answer, and no question is open.
             RunStopped: Somebody asked the run to stop.
             DatabaseUnavailable: The database was away. Where the graph had finished its answer is stored, and the
                 next run is given the same changes again.
@@ -110,7 +125,7 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
         ending = Ending(run)
         try:
             with ending.watched():
-                self._open(call, run, input)
+                input = self._open(call, run, input)  # noqa: A001 - LangGraph's name
                 durability, config = call.durability(durability), call.of_run(run, ending)
                 plain: Any = super()
                 parts = plain.stream(input, config, context=context, durability=durability, **options)
@@ -141,7 +156,7 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
         ending = Ending(run)
         try:
             with ending.watched():
-                await self._aopen(call, run, input)
+                input = await self._aopen(call, run, input)  # noqa: A001 - as above
                 durability, config = call.durability(durability), call.of_run(run, ending)
                 plain: Any = super()
                 parts = plain.astream(input, config, context=context, durability=durability, **options)
@@ -157,22 +172,31 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 else:
                     call.inside.take(run, ending.outcome)
 
-    def _open(self, call: Call, run: Run, input: Any) -> None:  # noqa: A002 - LangGraph's name
+    def _open(self, call: Call, run: Run, input: Any) -> Any:  # noqa: A002 - LangGraph's name
         """
-        Set a new thread's cursor to HEAD before its input is stored.
+        Give the input that the graph is called with; sets a new thread's cursor to HEAD before that is stored.
 
         A thread that holds messages is not new: abreast came to it later, and its answers may be out of date.
         """
-        if not run.is_first or call.saver is None or has_spoken(input):
-            return
-        if call.saver.get_tuple(call.of_thread()) is None:
+        if not may_matter(call, run, input):
+            return input
+        found = call.saver.get_tuple(call.of_thread()) if call.saver else None
+        if run.is_first and found is None and not has_spoken(input):
             self.runs.open(run)
+        if not closes(found, run, input, self.on_interrupted):
+            return input
+        return with_results(found, input, value_of(self.get_state(call.of_thread()).values, MESSAGES))
 
-    async def _aopen(self, call: Call, run: Run, input: Any) -> None:  # noqa: A002 - as above
-        if not run.is_first or call.saver is None or has_spoken(input):
-            return
-        if await call.saver.aget_tuple(call.of_thread()) is None:
+    async def _aopen(self, call: Call, run: Run, input: Any) -> Any:  # noqa: A002 - as above
+        if not may_matter(call, run, input):
+            return input
+        found = await call.saver.aget_tuple(call.of_thread()) if call.saver else None
+        if run.is_first and found is None and not has_spoken(input):
             await self.runs.aopen(run)
+        if not closes(found, run, input, self.on_interrupted):
+            return input
+        state = await self.aget_state(call.of_thread())
+        return with_results(found, input, value_of(state.values, MESSAGES))
 
 
 def _attributes(graph: CompiledStateGraph[Any, Any, Any, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 from sqlalchemy import and_, case, select, update
 
@@ -89,6 +89,13 @@ def outcome_of(tables: Tables) -> ColumnElement[str]:
     row, lease = tables.run, tables.thread_lease
     later = select(lease.c.fence).where(lease.c.thread_id == row.c.thread_id).scalar_subquery() > row.c.fence
     return case((and_(row.c.outcome == "running", later), "lost"), else_=row.c.outcome)
+
+
+def previous_outcome(connection: Connection, tables: Tables, thread_id: str, lease: Lease) -> Outcome | None:
+    """Say how the run of a thread ended that came before a lease's; None where there was none."""
+    row = tables.run
+    before = select(outcome_of(tables)).where(row.c.thread_id == thread_id, row.c.fence < lease.fence)
+    return cast("Outcome | None", connection.scalar(before.order_by(row.c.fence.desc()).limit(1)))
 
 
 def failures_since_success(connection: Connection, tables: Tables, thread_id: str) -> int:

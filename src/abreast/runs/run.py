@@ -30,6 +30,7 @@ class Run:
         lease: The right to run, with its fence.
         place: The database and tables that hold the lease.
         is_first: The thread was never run before.
+        previous: How the run before it ended; None for the first.
         failures: How many runs of the thread have failed since its last success.
         micros: How long the lease holds without being renewed.
         outer: The run this one is called from: of another thread, or of the same one, whose lease it then shares.
@@ -46,6 +47,7 @@ class Run:
     lease: Lease
     place: tuple[str, str] = ("", "")
     is_first: bool = False
+    previous: Outcome | None = None
     failures: int = 0
     micros: int = 0
     outer: Run | None = None

@@ -22,6 +22,13 @@ SELECT CASE WHEN (abreast_run.outcome = :outcome_1 AND (SELECT abreast_thread_le
 FROM abreast_thread_lease
 WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN :param_1 ELSE abreast_run.outcome END AS anon_1
 FROM abreast_run
+WHERE abreast_run.thread_id = :thread_id_1 AND abreast_run.fence < :fence_1 ORDER BY abreast_run.fence DESC
+ FETCH FIRST 1 ROWS ONLY;
+
+SELECT CASE WHEN (abreast_run.outcome = :outcome_1 AND (SELECT abreast_thread_lease.fence
+FROM abreast_thread_lease
+WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN :param_1 ELSE abreast_run.outcome END AS anon_1
+FROM abreast_run
 WHERE abreast_run.thread_id = :thread_id_1 ORDER BY abreast_run.fence DESC
  FETCH FIRST 20 ROWS ONLY;
 
