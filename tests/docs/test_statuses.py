@@ -23,6 +23,8 @@ CALLERS_MISTAKES = {
     "MutationReused": 409,
     "ThreadBusy": 409,
     "LeaseLost": 409,
+    "CheckpointConflict": 409,
+    "ThreadDeleted": 409,
     "RunStopped": 409,
     "CursorRefused": 409,
 }

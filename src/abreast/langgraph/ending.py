@@ -11,6 +11,7 @@ from langgraph.callbacks import GraphCallbackHandler
 from langgraph.errors import GraphBubbleUp, GraphDrained, GraphInterrupt
 
 from abreast.errors import DatabaseUnavailable, LeaseLost, RunStopped
+from abreast.runs.outages import is_outage
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
     from abreast.runs import Run
 
 _log = logging.getLogger(__name__)
-_ON_PURPOSE = (GeneratorExit, asyncio.CancelledError, KeyboardInterrupt, RunStopped, GraphBubbleUp, GraphDrained)
+_ON_PURPOSE = (
+    GeneratorExit,
+    asyncio.CancelledError,
+    KeyboardInterrupt,
+    SystemExit,
+    RunStopped,
+    GraphBubbleUp,
+    GraphDrained,
+)
 
 
 class Ending:
@@ -81,7 +90,9 @@ def _outcome_of(error: BaseException) -> Outcome:
         return "interrupted"
     if isinstance(error, LeaseLost):
         return "lost"
-    return "stopped" if isinstance(error, _ON_PURPOSE) else "failed"
+    if isinstance(error, _ON_PURPOSE):
+        return "stopped"
+    return "unavailable" if is_outage(error) else "failed"
 
 
 class Questions(GraphCallbackHandler):

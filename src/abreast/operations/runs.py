@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 LOOKED_AT: Final = 20
 
-Outcome = Literal["running", "succeeded", "failed", "interrupted", "refused", "stopped", "lost"]
+Outcome = Literal["running", "succeeded", "failed", "unavailable", "interrupted", "refused", "stopped", "lost"]
+"""How a run ended; "unavailable": what it needs was away, so that what it was given is not the cause."""
+
+_COUNTED: Final = ("failed", "refused", "running")
+"""Outcomes that what a run was given may be the cause of; a process that was killed leaves its run "running"."""
 
 
 class RunKey(NamedTuple):
@@ -93,15 +97,17 @@ def outcome_of(tables: Tables) -> ColumnElement[str]:
 
 def failures_since_success(connection: Connection, tables: Tables, thread_id: str) -> int:
     """
-    Count the failed and lost runs of a thread after its last success: all were given the same first event.
+    Count the runs of a thread after its last success that failed by what they were given, or may have.
 
-    Of its last `LOOKED_AT` runs: more failures than that change nothing.
+    All of them were given the same first event. Of the last `LOOKED_AT` that succeeded or failed so: more failures
+    than that change nothing. A run that noticed itself that it has lost its lease was alive, and is not counted.
     """
     row = tables.run
-    newest = select(outcome_of(tables)).where(row.c.thread_id == thread_id).order_by(row.c.fence.desc())
+    told = row.c.outcome.in_(("succeeded", *_COUNTED))
+    newest = select(outcome_of(tables)).where(row.c.thread_id == thread_id, told).order_by(row.c.fence.desc())
     outcomes: list[str] = list(connection.execute(newest.limit(LOOKED_AT)).scalars())
     since_success = takewhile(lambda outcome: outcome != "succeeded", outcomes)
-    return sum(outcome in ("failed", "lost") for outcome in since_success)
+    return sum(outcome != "running" for outcome in since_success)
 
 
 def _key(tables: Tables, run: RunKey) -> list[ColumnElement[bool]]:
