@@ -13,6 +13,7 @@ from sqlalchemy import BigInteger, Column, MetaData, String, Table, create_engin
 
 from abreast import Actor, Database, Entity, WorkspaceLog, __version__
 from abreast.cli.options import sync_url
+from abreast.errors import StaleWrite
 
 COMMAND = Path(sys.executable).with_name("abreast")
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("ABREAST_")}
@@ -53,10 +54,11 @@ def test_tables_are_planned_made_and_checked(empty_database_url):
     """The plan names what an upgrade will do; afterwards the check passes and nothing is left to do."""
     if empty_database_url.startswith("sqlite"):
         Path(make_url(empty_database_url).database).touch()
-    assert abreast("db", "plan", "--database", empty_database_url).stdout == "0001_workspace_log\n0002_runs\n"
+    planned = abreast("db", "plan", "--database", empty_database_url).stdout.splitlines()
+    assert planned == ["0001_workspace_log", "0002_runs", "0003_checkpoints", "0004_refusals"]
     assert "abreast db upgrade" in failure(abreast("db", "check", "--database", empty_database_url))
     made = abreast("db", "upgrade", "--database", empty_database_url)
-    assert (made.returncode, made.stdout.splitlines()[:2]) == (0, ["done: 0001_workspace_log", "done: 0002_runs"])
+    assert (made.returncode, made.stdout.splitlines()[:-1]) == (0, [f"done: {each}" for each in planned])
     planned = abreast("db", "plan", "--database", empty_database_url)
     assert (planned.returncode, planned.stdout) == (0, "")
     assert planned.stderr.endswith(": up to date, there is nothing to run\n")
@@ -192,6 +194,9 @@ def test_a_script_can_be_run_instead_of_an_upgrade(tmp_path):
         ("db", "sql", "--dialect", "access"),
         ("db", "migrate"),
         ("log", "renew-epoch"),
+        ("log", "attempts"),
+        ("log", "attempts", "w1", "--database", "sqlite:///app.db", "--actor", "person/u1"),
+        ("log", "attempts", "w1", "--database", "sqlite:///app.db", "--since", "yesterday"),
         ("tables",),
     ],
     ids=" ".join,
@@ -307,6 +312,27 @@ def test_an_epoch_is_renewed(database_url):
         done = abreast("log", "renew-epoch", "w1", "--database", database_url)
         assert (done.returncode, done.stderr) == (0, "")
         assert log.read_batch("w1", "t1").reset == "other_epoch"
+
+
+def test_w13_attempts_are_listed(database_url):
+    """W13: what an agent did and what it was refused, one a line; nobody without a mark is taken for a person."""
+    engine = create_engine(database_url)
+    metadata.create_all(engine)
+    engine.dispose()
+    with Database.open(database_url) as database:
+        log = WorkspaceLog(database, entities=[Entity(move, expose=["stage"])])
+        with log.write("w1", actor=Actor.system("import")) as write:
+            write.insert(move, {"id": "m1", "stage": "open"})
+        agent = Actor.agent("mover", on_behalf_of="p1")
+        with pytest.raises(StaleWrite), log.write("w1", actor=agent, source_thread_id="t1") as write:
+            write.update(move, "m1", {"stage": "booked"}, expected_version=7)
+    listed = ("log", "attempts", "w1", "--database", database_url, "--since", "1h")
+    lines = [line.split("Z ", 1)[1] for line in abreast(*listed).stdout.splitlines()]
+    refused = "conflict agent/mover for p1: update move m1 (stage), thread t1"
+    assert [refused, "allowed system/import: insert move m1 (id, stage)"] == lines
+    assert refused in abreast(*listed, "--actor", "agent/mover").stdout
+    nothing = abreast(*listed, "--actor", "user/import", "--limit", "5")
+    assert (0, "", "w1: nothing of this is recorded\n") == (nothing.returncode, nothing.stdout, nothing.stderr)
 
 
 def test_an_unknown_workspace_is_one_line(database_url):

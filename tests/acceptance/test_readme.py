@@ -33,23 +33,18 @@ def test_the_first_example_runs_in_an_empty_folder(tmp_path):
     assert "4711" not in printed
 
 
-def test_the_example_in_ones_own_transaction_runs(tmp_path):
-    """The second example, pasted below the first, records within a Session and is delivered after its commit."""
-    first, second, _ = python_blocks()
-    check = """
-engine.dispose()
-assert [line.after for line in log.read_batch("w1", "t1").lines] == ["2026-10-01"]
-"""
-    assert run(f"{first}\n{second}\n{check}", tmp_path).endswith("\n2026-10-01\n")
-
-
 def test_the_example_of_an_agent_runs(tmp_path):
-    """The third example, pasted below the first, answers from the newest revision and confirms what it was given."""
-    first, _, third = python_blocks()
+    """The second example, pasted below the first, answers from the newest revision and confirms what it was given."""
+    first, second = python_blocks()
     check = """
 assert log.read_batch("w1", "t2").lines == () and log.read_batch("w1", "t2").since.revision == 2
 """
-    assert run(f"{first}\n{third}\n{check}", tmp_path).endswith("\nOn September 30. based on revision 2\n")
+    assert run(f"{first}\n{second}\n{check}", tmp_path).endswith("\nOn September 30. based on revision 2\n")
+
+
+def test_a_newcomer_reads_one_page():
+    """What is longer than two screens of a terminal belongs into the docs."""
+    assert 80 >= len(README.read_text(encoding="utf-8").splitlines())
 
 
 def test_requirements_are_those_of_the_package():

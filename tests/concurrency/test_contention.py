@@ -292,7 +292,7 @@ def number_at_once():
 
     def record_and_number(block, connection):
         results = recorded(block, connection)
-        context = block._delivery.context(connection)
+        context = block._delivery.steps.write_context(connection)
         for workspace_id in block._request().workspaces:
             writes.number.number(connection, context.tables, workspace_id, new_epoch=context.new_epoch)
         return results

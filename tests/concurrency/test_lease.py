@@ -351,9 +351,9 @@ def test_killed_holder(log: WorkspaceLog, product_url: str):
     run = later.enter(T, W)
     assert time.monotonic() - began < SHORT + 2
     assert ["lost", "running"] == outcomes(log)
-    assert 1 == log.database.read(runs.failures_since_success, log.database.tables, T)
+    assert 1 == log.database.read(runs.past_of, log.database.tables, T).failures
     later.leave(run, "succeeded")
-    assert 0 == log.database.read(runs.failures_since_success, log.database.tables, T)
+    assert 0 == log.database.read(runs.past_of, log.database.tables, T).failures
 
 
 def test_c32_ownerless_run_is_stopped(log: WorkspaceLog, product_url: str):

@@ -123,7 +123,7 @@ class World:
 
     def bound(self, *between: tuple[str, Any], last: Any = None, saver: Any = "own", **options: Any) -> BoundGraph:
         """Build the same graph and bind it."""
-        return bind(self.plain(*between, last=last, saver=saver), self.log, **options)
+        return bind(self.plain(*between, last=last, saver=saver), self.log, **{"on_interrupted": "cancel", **options})
 
     def run(self, graph: Any, value: Any = QUESTION, thread_id: str = "t1", **options: Any) -> Any:
         """Run a graph once, sync or async."""

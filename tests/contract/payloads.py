@@ -8,6 +8,7 @@ from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langchain_openai import ChatOpenAI
 from pydantic import Field
 
 from tests.contract.agents import Script
@@ -32,6 +33,25 @@ class Claude(ChatAnthropic):
     def parts(self, call: int = -1) -> list[Part]:
         """Give the messages of a request part by part, without cache marks, which are no part of a prefix."""
         return [part for message in self.payloads[call]["messages"] for part in _parts(message)]
+
+
+class GPT(ChatOpenAI):
+    """OpenAI's model, by either of its services: chat completions or responses."""
+
+    answers: list[Any] = Field(default_factory=list)
+    payloads: list[dict[str, Any]] = Field(default_factory=list)
+
+    def _generate(self, messages: list[BaseMessage], stop: Any = None, *_: Any, **options: Any) -> ChatResult:
+        self.payloads.append(json.loads(json.dumps(self._get_request_payload(messages, stop=stop, **options))))
+        return _result(self.answers)
+
+    async def _agenerate(self, messages: list[BaseMessage], stop: Any = None, *_: Any, **options: Any) -> ChatResult:
+        return self._generate(messages, stop, **options)
+
+    def items(self, call: int = -1) -> list[dict[str, Any]]:
+        """Give what stands in a request one after the other: messages, and calls of tools with their results."""
+        payload = self.payloads[call]
+        return payload["input" if self.use_responses_api else "messages"]
 
 
 class OpenAI(Script):

@@ -320,8 +320,9 @@ def unavailable(*_: Any, **__: Any) -> Any:
 
 
 BAD: dict[str, tuple[str, Callable[[Turn], None]]] = {
-    "model fails": ("failed", lambda turn: turn.fails(ConnectionError, ConnectionError("away"))),
-    "tool fails": ("failed", tool_fails),
+    "model fails": ("failed", lambda turn: turn.fails(ValueError, ValueError("no JSON"))),
+    "model is away": ("unavailable", lambda turn: turn.fails(ConnectionError, ConnectionError("away"))),
+    "tool fails": ("unavailable", tool_fails),
     "recursion limit": ("failed", too_many_steps),
     "jump before the agent": ("succeeded", lambda turn: jumps(turn, "before_agent")),
     "jump before the model": ("succeeded", lambda turn: jumps(turn, "before_model")),
@@ -332,12 +333,12 @@ BAD: dict[str, tuple[str, Callable[[Turn], None]]] = {
     "structured output fails": ("failed", structure_fails),
     "limit": ("succeeded", limited),
     "limit fails": ("failed", limit_fails),
-    "later hook fails": ("failed", fails_behind),
-    "earlier hook fails": ("failed", fails_ahead),
+    "later hook fails": ("unavailable", fails_behind),
+    "earlier hook fails": ("unavailable", fails_ahead),
     "drained": ("stopped", drained),
     "refused": ("refused", refused),
     "check fails": ("failed", check_fails),
-    "read fails": ("failed", unread),
+    "read fails": ("unavailable", unread),
     "read fails and is told": ("succeeded", lambda turn: unread(turn, on_read_error="say_so")),
 }
 
@@ -375,7 +376,7 @@ def test_later_node_of_the_parent_fails(turn: Turn, bound: bool):
     turn.talk.change(stage="booked")
     broken.append(True)
     turn.fails(ConnectionError)
-    ended = ["succeeded", "failed" if bound else "succeeded"]
+    ended = ["succeeded", "unavailable" if bound else "succeeded"]
     assert (2 if bound else 3, Standing("", ended, 1)) == (nested_cursor(turn), turn.standing())
     broken.clear()
     turn.ask()
@@ -405,7 +406,7 @@ def test_checkpoint_fails(stored: Turn, failing_from: int):
     stored.talk.build()
     stored.fails(ConnectionError)
     stored.talk.saver = InMemorySaver()
-    stored.goes_on(["failed"])
+    stored.goes_on(["unavailable"])
 
 
 # --- a client that goes away ---------------------------------------------------------------------------------------
@@ -505,7 +506,7 @@ def test_new_input_after_a_crash(stored: Turn):
     stored.ask()
     assert "booked" in stored.talk.model.block().partition("CHANGES")[2]
     assert TOLD in stored.talk.model.block()
-    assert Standing("", ["failed", "succeeded"], 3) == stored.standing()
+    assert Standing("", ["unavailable", "succeeded"], 3) == stored.standing()
 
 
 @pytest.mark.parametrize("context", [CONTEXT, None])
@@ -542,7 +543,7 @@ def test_going_on_after_a_crash(stored: Turn, where: str):
     stored.talk.change(stage="booked")
     stored.talk.run(None, **stored.options)
     assert TOLD in stored.talk.model.block()
-    assert Standing("", ["failed", "succeeded"], 3) == stored.standing()
+    assert Standing("", ["unavailable", "succeeded"], 3) == stored.standing()
 
 
 def test_going_on_without_anything(turn: Turn):
@@ -610,4 +611,4 @@ def test_own_write_before_the_end(stored: Turn):
     stored.talk.build()
     stored.ask()
     assert TOLD in stored.talk.model.block()
-    assert Standing("", ["failed", "succeeded"], 3) == stored.standing()
+    assert Standing("", ["unavailable", "succeeded"], 3) == stored.standing()

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ from langchain_anthropic.middleware import AnthropicPromptCachingMiddleware
 from langchain_core.messages import AIMessage, SystemMessage
 from langgraph.types import Command, interrupt
 
-from tests.contract.agents import Talk, begin, calls, is_block, update
+from abreast.prompt import PLACEMENTS
+from tests.contract.agents import CONTEXT, Talk, begin, calls, is_block, update
 from tests.contract.client import Client, Place
-from tests.contract.payloads import Claude, OpenAI, Strict, check_turns, common, place_of
+from tests.contract.payloads import GPT, Claude, OpenAI, Strict, check_turns, common, place_of
 
 BLOCK = "<workspace_state"
 PROMPTS = ["You help.", [{"type": "text", "text": "You help."}, {"type": "text", "text": "Be brief."}]]
@@ -133,6 +135,44 @@ def test_openai(talk: Talk, prompt: Any):
     for payload in payloads:
         (block,) = [message for message in payload["messages"] if BLOCK in str(message["content"])]
         assert "user" == block["role"]
+
+
+@pytest.mark.parametrize("service", ["chat completions", "responses"])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize(("backend", "mode"), [("sqlite", "sync"), ("sqlite", "async")], indirect=True)
+def test_payloads_of_openai(talk: Talk, service: str, placement: Any):
+    """S13 I9 I14: what OpenAI is sent has one block beside the user's words, and nothing that no model may see."""
+    talk.client.rows("UPDATE move SET memo = 'memo-canary'")
+    talk.model = model = GPT(model="gpt-5", api_key="none", use_responses_api=service == "responses")
+    talk.build([approve], placement=placement, system_prompt="You help.")
+    context = {**CONTEXT, "rights": "context-canary"}
+    for call, (question, answers) in enumerate(ASKED):
+        talk.change(stage=f"s{call}")
+        talk.ask(question, *answers, context=context)
+    assert len(ASKED) + 1 == len(model.payloads)
+    for call, payload in enumerate(model.payloads):
+        told = json.dumps(payload)
+        assert not [canary for canary in CANARIES if re.search(rf"\b{canary}\b", told)], call
+        items = model.items(call)
+        assert items[0]["role"] in ("system", "developer")
+        assert "You help." in json.dumps(items[0])
+        (block,) = [at for at, item in enumerate(items) if BLOCK in json.dumps(item)]
+        if call == AFTER_WRITE and placement != "system":
+            assert block == len(items) - 1
+            continue
+        asked = next(at for at in range(len(items) - 1, -1, -1) if "question" in json.dumps(items[at]))
+        assert block == {"system": 1, "before": asked - 1, "after": asked + 1, "merge": asked}[placement]
+        assert ("user" if placement != "system" else items[0]["role"]) == items[block]["role"]
+
+
+CANARIES = ("memo-canary", "context-canary", "door-4711", "alarm-0815", "person-9", "w1")
+ASKED: list[tuple[str, list[Any]]] = [
+    ("first question", []),
+    ("second question", [calls(update(3, note="by the agent")), AIMessage("written")]),
+    ("third question", []),
+]
+AFTER_WRITE = 2
+"""The call that follows a tool which has written."""
 
 
 def test_strict_template(talk: Talk):

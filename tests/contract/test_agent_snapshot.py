@@ -8,6 +8,7 @@ import pytest
 from langchain.agents import create_agent
 from sqlalchemy import create_engine
 
+from abreast import Entity
 from abreast.database import Database
 from abreast.errors import InvalidInput, StateUnavailable
 from abreast.langchain import WorkspaceSnapshotMiddleware, WorkspaceSyncMiddleware, bind
@@ -43,6 +44,14 @@ def test_rows_of_a_log(talk: Talk):
     talk.ask("And now?", config={})
     assert 'stage: "booked"' in talk.model.block()
     assert {} == talk.client.cursors()
+
+
+def test_entities_of_a_log(talk: Talk):
+    """Entities named beside the log are shown in place of all of its own, as they are described there. I9"""
+    block = shown(talk, talk.client.log, entities=[Entity(Move, expose=["stage"])])
+    assert '- move m1 (version 7): stage: "new"' in block
+    assert "keys" not in block
+    assert "move in date" not in block
 
 
 def test_one_changed_line(talk: Talk):
@@ -114,7 +123,7 @@ def test_own_text(talk: Talk):
 def test_what_is_needed(talk: Talk):
     """One source and a workspace."""
     for wrong in ({}, {"load": load, "database": talk.client.database}):
-        with pytest.raises(InvalidInput, match="source: is not exactly one"):
+        with pytest.raises(InvalidInput, match="source: is .*, not exactly one"):
             WorkspaceSnapshotMiddleware(**wrong)  # type: ignore[arg-type]
     talk.agent = create_agent(talk.model, middleware=[WorkspaceSnapshotMiddleware(load=load)])
     with pytest.raises(InvalidInput, match="workspace_id: is missing"):

@@ -88,7 +88,7 @@ def test_node_fails(world: World, durability: str, saver: Any, place_of_error: s
     else:
         graph = world.bound(last=fail, saver=saver)
     ends(world, graph, ConnectionError, **options)
-    redelivered(world, durability, ["failed"], saver=saver)
+    redelivered(world, durability, ["unavailable"], saver=saver)
 
 
 def test_recursion_limit(world: World, durability: str):
@@ -197,10 +197,10 @@ def test_parent_fails(world: World, durability: str):
     builder = StateGraph(State).add_node("agent", agent).add_edge(START, "agent")
     builder.add_node("later", fail).add_edge("agent", "later")
     ends(world, bind(builder.compile(checkpointer=world.saver), world.log), ConnectionError, durability=durability)
-    redelivered(world, durability, ["failed"])
+    redelivered(world, durability, ["unavailable"])
     world.change(stage="booked")
     ends(world, builder.compile(checkpointer=world.saver), ConnectionError, durability=durability)
-    assert Standing(3, "", ["failed", "succeeded", "succeeded"], 3) == world.standing()
+    assert Standing(3, "", ["unavailable", "succeeded", "succeeded"], 3) == world.standing()
 
 
 @pytest.mark.parametrize("failing_from", [1, 2, 3, 4])
@@ -208,9 +208,9 @@ def test_checkpoint_fails(world: World, durability: str, failing_from: int):
     """I3: whichever checkpoint cannot be stored, also the last one, the cursor stays and the run fails."""
     world.saver = Away(1 if durability == "exit" else failing_from)
     ends(world, world.bound(), ConnectionError, durability=durability)
-    assert Standing(1, "", ["failed"], 1) == world.standing()
+    assert Standing(1, "", ["unavailable"], 1) == world.standing()
     world.saver = InMemorySaver()
-    redelivered(world, durability, ["failed"])
+    redelivered(world, durability, ["unavailable"])
 
 
 @pytest.mark.parametrize("seen", [1, 2])

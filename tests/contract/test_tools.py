@@ -61,14 +61,6 @@ def test_author(talk: Talk):
     assert (OTHER_USER, None) == (by_user.actor, by_user.source_thread_id)
 
 
-def test_what_did_the_agent_do(talk: Talk):
-    """W13: what an agent wrote is found by its actor; what has no agent's mark is not taken for a person's."""
-    told(talk, update(1, stage="booked"))
-    with talk.client.write(actor=OTHER_USER) as write:
-        write.update(Move, "m1", {"note": "x"}, expected_version=2)
-    assert ["agent", "user"] == [event.actor.type for event in events(talk)[-2:]]
-
-
 def test_w01_stale_write(talk: Talk):
     """W01 I6: a person's edit stays; the refusal has the version, what changed, the values, and what to do."""
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from langchain import agents
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.runnables import Runnable
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.store.base import BaseStore
 
 from abreast.errors import InvalidInput
 from abreast.langchain.sync import WorkspaceSyncMiddleware
 from abreast.langchain.tools import workspace_tools
+from abreast.langgraph.arguments import check_kind, check_list, check_log
 from abreast.langgraph.graph import bind
 from abreast.langgraph.saver import SqlSaver
 from abreast.model.batch import LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from langchain.agents.middleware import AgentMiddleware
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
-    from langgraph.checkpoint.base import BaseCheckpointSaver
-    from langgraph.store.base import BaseStore
 
     from abreast.langchain.blocks import BlockOptions, OnReadError
     from abreast.langchain.sync import Accept, Refresh
@@ -91,7 +95,7 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         options: Everything else that `create_agent` takes: `system_prompt`, `response_format`, `name` …
 
     Raises:
-        InvalidInput: An option is unknown or out of range, or `checkpointer` is another text than `"same"`.
+        InvalidInput: An argument is of the wrong kind, unknown or out of range.
         UnknownEntity: The log was not given an entity that `entity_tools` names.
         InvalidEntity: A tool cannot be made from an entity.
 
@@ -99,12 +103,24 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         >>> agent = create_synced_agent(model, log=log, checkpointer="same")
         >>> result = agent.invoke({"messages": [("user", "When do I move in?")]}, config, context=context)
     """
-    if isinstance(checkpointer, str) and checkpointer != "same":
-        raise InvalidInput("checkpointer", f"is {checkpointer!r}", 'pass a saver, "same", True, False or None')
+    check_log(log)
+    check_kind("model", model, (str, Runnable), "model", 'pass a chat model, or a name as "anthropic:…"')
+    check_list("tools", tools, object, "tools", "pass [tool, …]")
+    check_list("middleware", middleware, AgentMiddleware, "middleware", "pass objects of AgentMiddleware")
+    check_kind("store", store, (BaseStore, NoneType), "store", "pass a store of LangGraph, or None")
+    if checkpointer == "same":
+        checkpointer = SqlSaver(log.database)
+    kept = (BaseCheckpointSaver, bool, NoneType)
+    check_kind("checkpointer", checkpointer, kept, "saver", 'pass a saver, or "same" for one on the log\'s database')
+    check_kind("context_schema", context_schema, type, "class", "pass the class of the runtime context")
+    check_kind("block", block, (Mapping, NoneType), "mapping of options", 'pass block={"language": "ko"}')
     made: list[BaseTool] = []
     if entity_tools is not False:
+        check_kind(
+            "entity_tools", entity_tools, (bool, Mapping), "bool or mapping", 'use True, False or {"move": ["read"]}'
+        )
         allow = None if entity_tools is True else entity_tools
-        made = workspace_tools(log, allow=allow, rights=rights, viewer=viewer)
+        made = _tools(log, allow, rights, viewer)
     sync = WorkspaceSyncMiddleware(
         log,
         placement=placement,
@@ -122,7 +138,7 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         [*tools, *made],
         middleware=[*middleware, sync],
         context_schema=context_schema,
-        checkpointer=SqlSaver(log.database) if checkpointer == "same" else checkpointer,
+        checkpointer=checkpointer,
         store=store,
         **options,
     )
@@ -134,3 +150,18 @@ def create_synced_agent(  # noqa: PLR0913 - an agent has as many parts
         busy_timeout=busy_timeout,
         lease_seconds=lease_seconds,
     )
+
+
+def _tools(
+    log: WorkspaceLog,
+    allow: Mapping[Any, Sequence[ToolOperation]] | None,
+    rights: Rights | None,
+    viewer: Callable[[Any], object] | None,
+) -> list[BaseTool]:
+    try:
+        return workspace_tools(log, allow=allow, rights=rights, viewer=viewer)
+    except InvalidInput as error:
+        if error.name != "allow":
+            raise
+        told = error
+    raise InvalidInput("entity_tools", told.problem, told.way_out)

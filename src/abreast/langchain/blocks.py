@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,12 +15,13 @@ from abreast.errors import (
     StateUnavailable,
     TableMissing,
 )
-from abreast.langgraph.wiring import check_functions
-from abreast.prompt import PLACEMENTS, render_unavailable
+from abreast.langgraph.arguments import check_choice, check_functions, check_kind, check_whole
+from abreast.prompt import PLACEMENTS
+from abreast.prompt.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import date, tzinfo
+    from datetime import date
 
     from abreast.prompt import LanguageName, Names, Placement, RenderOptions
 
@@ -58,17 +60,19 @@ def check_options(placement: Placement | None, on_read_error: OnReadError, optio
     Check what every middleware takes.
 
     Raises:
-        InvalidInput: An option is unknown.
+        InvalidInput: An option is unknown, of another type or out of range.
     """
-    if placement is not None and placement not in PLACEMENTS:
-        raise InvalidInput("placement", "is unknown", f"use one of: {', '.join(PLACEMENTS)}, or None")
-    if on_read_error not in ("raise", "say_so"):
-        raise InvalidInput("on_read_error", "is unknown", 'use "raise" or "say_so"')
+    check_choice("placement", placement, PLACEMENTS, optional=True)
+    check_choice("on_read_error", on_read_error, ("raise", "say_so"))
     unknown = sorted(set(options) - set(BlockOptions.__annotations__))
     if unknown:
         raise InvalidInput(unknown[0], "is unknown", f"use one of: {', '.join(BlockOptions.__annotations__)}")
     check_functions(now=options.get("now"), names=options.get("names"))
-    render_unavailable(language=options.get("language", "en"))
+    check_choice("language", options.get("language", "en"), tuple(LANGUAGES))
+    check_whole("max_bytes", options.get("max_bytes", 1))
+    check_whole("value_limit", options.get("value_limit", 1))
+    zone = options.get("time_zone", UTC)
+    check_kind("time_zone", zone, tzinfo, "time zone", 'pass ZoneInfo("Europe/Berlin") or datetime.UTC')
 
 
 def unavailable(workspace_id: str, error: BaseException) -> StateUnavailable:

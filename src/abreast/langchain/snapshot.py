@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware
 
+from abreast.database import Database
 from abreast.database.product import ProductDatabase
 from abreast.errors import InvalidInput
 from abreast.langchain.blocks import READ_ERRORS, check_options, render_options, told, unavailable
 from abreast.langchain.requests import with_block
 from abreast.langgraph.ambient import ambient
+from abreast.langgraph.arguments import check_functions, check_kind, check_list, check_log
 from abreast.langgraph.state import value_of
-from abreast.langgraph.wiring import check_functions
+from abreast.model.entity import Entity
 from abreast.operations.snapshots import Reader
 from abreast.prompt import render_rows, render_snapshot, render_unavailable
 from abreast.sql.mapping import Catalog
@@ -23,9 +25,8 @@ if TYPE_CHECKING:
     from langchain.agents.middleware import ModelRequest
     from sqlalchemy import Connection
 
-    from abreast.database import Database
     from abreast.langchain.blocks import BlockOptions, OnReadError
-    from abreast.model.entity import Entity, EntityRows
+    from abreast.model.entity import EntityRows
     from abreast.prompt import Placement
     from abreast.workspace_log import WorkspaceLog
 
@@ -48,13 +49,13 @@ class WorkspaceSnapshotMiddleware(AgentMiddleware[Any, Any, Any]):
     Args:
         log: The log whose entities are read, from the product's own tables.
         database: Together with `entities`, in place of `log`.
-        entities: The product's rows.
+        entities: The product's rows; with `log`, these are shown in place of all of the log's.
         load: `(workspace_id, viewer)` to the rows, sync or async, in place of `log`: lists of rows by their kind,
             each row a mapping, or a text.
         placement: As for `WorkspaceSyncMiddleware`, like `on_read_error`, `viewer` and the options.
 
     Raises:
-        InvalidInput: An option is unknown, or not exactly one source is named.
+        InvalidInput: An argument is of another type, unknown or out of range; or not exactly one source is named.
         InvalidEntity: An entity does not fit its table.
 
     Example:
@@ -78,13 +79,12 @@ class WorkspaceSnapshotMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         check_options(placement, on_read_error, options)
         check_functions(viewer=viewer, load=load)
-        if sum(source is not None for source in (log, database, load)) != 1:
-            raise InvalidInput("source", "is not exactly one", "pass log, database and entities, or load")
+        _check_source(log, database, entities, load)
         self.tools = []
         self._load = load
         place = database if log is None else log.database
         self._database = place and ProductDatabase(place)
-        self._entities = tuple(entities) if log is None else log.entities
+        self._entities = tuple(entities) if log is None or entities else log.entities
         self._catalog = Catalog(self._entities)
         self._placement: Placement | None = placement
         self._says_so = on_read_error == "say_so"
@@ -154,3 +154,19 @@ class WorkspaceSnapshotMiddleware(AgentMiddleware[Any, Any, Any]):
         if not self._says_so:
             raise unavailable(workspace_id, error) from told(error)
         return render_unavailable(language=self._options.get("language", "en"))
+
+
+def _check_source(log: object, database: object, entities: object, load: object) -> None:
+    named = [name for name, source in (("log", log), ("database", database), ("load", load)) if source is not None]
+    if len(named) != 1:
+        came = " and ".join(named) or "none"
+        raise InvalidInput("source", f"is {came}, not exactly one", "pass log, database and entities, or load")
+    given = check_list("entities", entities, Entity, "Entity", "pass [Entity(…, expose=[…])]")
+    if log is not None:
+        check_log(log)
+    elif database is not None:
+        check_kind("database", database, Database, "Database", 'pass Database.open("sqlite:///app.db")')
+        if not given:
+            raise InvalidInput("entities", "is empty", "pass the entities whose rows are shown")
+    elif given:
+        raise InvalidInput("entities", "comes with load=, which alone says what is shown", "leave one of them out")

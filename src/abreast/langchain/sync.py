@@ -16,16 +16,15 @@ from langgraph.types import Command
 from abreast.errors import InvalidInput
 from abreast.langchain.blocks import READ_ERRORS, check_options, render_options, told, unavailable
 from abreast.langchain.calls import GROUNDING, Call, call_of, is_answer, scope_of
-from abreast.langchain.requests import DEFAULT_PLACEMENT, with_block, with_metadata
-from abreast.langchain.retries import smaller
+from abreast.langchain.requests import with_block, with_metadata
 from abreast.langchain.state import SyncState
 from abreast.langgraph.ambient import ambient
+from abreast.langgraph.arguments import check_choice, check_functions, check_log, check_text, check_whole
 from abreast.langgraph.readings import Reading, Readings, RunKey, awrote, wrote
 from abreast.langgraph.state import DELIVERED, Note, delivered, nominated, noted, turn_of, withdrawn
-from abreast.langgraph.wiring import check_functions, check_parts
 from abreast.model.batch import LIMIT, Batch
 from abreast.prompt import render, render_unavailable
-from abreast.runs import RUN_KEY, Run, current_run
+from abreast.runs import RUN_KEY, Run, current_run, retries
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import ModelRequest
@@ -77,7 +76,7 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         options: How the block is written: `language`, `names`, `now`, `time_zone`, `max_bytes`, `value_limit`.
 
     Raises:
-        InvalidInput: An option is unknown.
+        InvalidInput: An argument is of another type, unknown or out of range.
 
     Example:
         >>> middleware = [WorkspaceSyncMiddleware(log)]
@@ -104,11 +103,12 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         **options: Unpack[BlockOptions],
     ) -> None:
         super().__init__()
-        check_parts(log, limit=limit, placement=placement or DEFAULT_PLACEMENT, render=None, viewer=viewer)
-        check_functions(accept=accept, extras=extras)
+        check_log(log)
+        check_text("scope", scope, empty=True)
+        check_choice("refresh", refresh, ("run", "call"))
+        check_functions(accept=accept, extras=extras, viewer=viewer)
+        check_whole("limit", limit)
         check_options(placement, on_read_error, options)
-        if refresh not in ("run", "call"):
-            raise InvalidInput("refresh", "is unknown", 'use "run" or "call"')
         self.tools = []
         self._log = log
         self._scope = scope
@@ -189,20 +189,14 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         kept = self._readings(call).get(_key(call), call.turn)
         if kept is not None and self._refresh == "run" and not wrote(self._log, kept, call.messages):
             return kept
-        wanted = self._wanted(call)
-        batch = self._log.read_batch(*_where(call), **wanted)
-        if (less := smaller(batch, call.run.failures)) is not None:
-            batch = self._log.read_batch(*_where(call), **{**wanted, **less})
+        batch = retries.read(self._log, _where(call), self._wanted(call), call.run.failures)
         return self._keep(call, request, batch, kept)
 
     async def _areading(self, call: Call, request: ModelRequest[Any]) -> Reading:
         kept = self._readings(call).get(_key(call), call.turn)
         if kept is not None and self._refresh == "run" and not await awrote(self._log, kept, call.messages):
             return kept
-        wanted = self._wanted(call)
-        batch = await self._log.aread_batch(*_where(call), **wanted)
-        if (less := smaller(batch, call.run.failures)) is not None:
-            batch = await self._log.aread_batch(*_where(call), **{**wanted, **less})
+        batch = await retries.aread(self._log, _where(call), self._wanted(call), call.run.failures)
         return self._keep(call, request, batch, kept)
 
     def _wanted(self, call: Call) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from langgraph.callbacks import GraphCallbackHandler
 from langgraph.errors import GraphBubbleUp, GraphDrained, GraphInterrupt
 
 from abreast.errors import DatabaseUnavailable, LeaseLost, NothingToAnswer, QuestionOpen, RunStopped
+from abreast.runs.outages import is_outage
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -27,6 +28,7 @@ _ON_PURPOSE = (
     asyncio.CancelledError,
     KeyboardInterrupt,
     NothingToAnswer,
+    SystemExit,
     RunStopped,
     GraphBubbleUp,
     GraphDrained,
@@ -92,7 +94,9 @@ def _outcome_of(error: BaseException) -> Outcome:
         return "interrupted"
     if isinstance(error, LeaseLost):
         return "lost"
-    return "stopped" if isinstance(error, _ON_PURPOSE) else "failed"
+    if isinstance(error, _ON_PURPOSE):
+        return "stopped"
+    return "unavailable" if is_outage(error) else "failed"
 
 
 class Questions(GraphCallbackHandler):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from langgraph.graph.state import CompiledStateGraph
 
 from abreast.errors import InvalidInput
+from abreast.langgraph.arguments import came, check_log
 from abreast.langgraph.call import has_spoken, read_call
 from abreast.langgraph.ending import Ending
 from abreast.langgraph.questions import MESSAGES, check_policy, closes, may_matter, with_results
 from abreast.langgraph.state import value_of
-from abreast.langgraph.wiring import check_log
 from abreast.runs import Runs
 from abreast.runs.runs import BUSY_TIMEOUT, LEASE_SECONDS
 
@@ -72,7 +72,7 @@ def bind(
     if type(graph) is not CompiledStateGraph:
         raise InvalidInput(
             "graph",
-            "is bound already" if isinstance(graph, BoundGraph) else f"is a {type(graph).__name__}",
+            "is bound already" if isinstance(graph, BoundGraph) else f"is {came(graph)}, no compiled graph",
             "pass the graph that compile() or create_agent() gave",
         )
     check_log(log)

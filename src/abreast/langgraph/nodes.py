@@ -10,13 +10,22 @@ from langchain_core.runnables import RunnableLambda
 
 from abreast.errors import InvalidInput
 from abreast.langgraph import wiring
-from abreast.langgraph.ambient import Ambient, ambient
-from abreast.langgraph.readings import Reading, Readings, RunKey, awrote, placed, wrote
+from abreast.langgraph.ambient import ambient
+from abreast.langgraph.arguments import (
+    came,
+    check_choice,
+    check_function,
+    check_functions,
+    check_log,
+    check_text,
+    check_whole,
+)
+from abreast.langgraph.node_calls import NodeCall, is_of_this_run, named_thread
+from abreast.langgraph.readings import Reading, Readings, awrote, placed, wrote
 from abreast.langgraph.state import (
     DELIVERED,
     NOMINATED,
     delivered,
-    has_history,
     messages_of,
     nominated,
     noted,
@@ -26,14 +35,15 @@ from abreast.langgraph.state import (
 )
 from abreast.model.batch import LIMIT, Batch
 from abreast.model.entity import Entity
-from abreast.prompt import Placement
+from abreast.prompt import PLACEMENTS, Placement
 from abreast.prompt import render as write_block
+from abreast.runs import retries
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable, RunnableConfig
     from langgraph.types import StateSnapshot
 
-    from abreast.langgraph.state import Graph, Note
+    from abreast.langgraph.state import Graph
     from abreast.model.cursor import Cursor
     from abreast.workspace_log import WorkspaceLog
 
@@ -60,20 +70,6 @@ class Request:
     delivered: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """One call of the model: where it comes from and what it starts with."""
-
-    workspace_id: str
-    thread_id: str
-    run: RunKey | None
-    around: Ambient
-    messages: list[Any]
-    turn: str
-    cursor: Cursor | None
-    has_history: bool
-
-
 class WorkspaceNodes:
     """
     Nodes and functions that keep a graph made by hand abreast of its workspace.
@@ -82,7 +78,8 @@ class WorkspaceNodes:
     given the same block; on resume, and once a tool has written with this thread as `source_thread_id`, it is
     read again. The block is part of the request alone: no checkpoint holds it. The cursor moves when a graph made
     by `bind` has returned, or else when `confirm_finished` finds that the graph has finished, so whatever fails or
-    waits before is given the same changes again.
+    waits before is given the same changes again. Of a bound graph that fails on them three times the next run is
+    given half as many, after six times one and counts of the rest.
 
     The workspace is named in the runtime context or under `configurable` as `workspace_id`, the thread under
     `configurable` as `thread_id`. One object serves any number of threads and runs, sync and async.
@@ -96,7 +93,7 @@ class WorkspaceNodes:
         messages_key: The state's key that holds the messages.
 
     Raises:
-        InvalidInput: The log is none, the limit below 1, the placement unknown, or a function is none.
+        InvalidInput: An argument is of another type, unknown or out of range.
 
     Example:
         >>> class State(CursorState):
@@ -123,7 +120,13 @@ class WorkspaceNodes:
         render: Render = write_block,
         messages_key: str = "messages",
     ) -> None:
-        wiring.check_parts(log, limit=limit, placement=placement, render=render, viewer=viewer)
+        check_log(log)
+        check_text("scope", scope, empty=True)
+        check_functions(viewer=viewer)
+        check_whole("limit", limit)
+        check_choice("placement", placement, PLACEMENTS)
+        check_function("render", render)
+        check_text("messages_key", messages_key)
         self._log = log
         self._scope = scope
         self._viewer = viewer
@@ -144,12 +147,14 @@ class WorkspaceNodes:
             model: A chat model, with its tools bound, or whatever else takes messages and gives one.
 
         Raises:
-            InvalidInput: The call names no workspace or no thread, or the graph's state is no `CursorState`. Further
-                errors as `request` raises.
+            InvalidInput: The model is none; later, the call names no workspace or no thread, or the graph's state is
+                no `CursorState`. Further errors as `request` raises.
 
         Example:
             >>> answering = StateGraph(State).add_node("model", nodes.model(model))
         """
+        if not (callable(getattr(model, "invoke", None)) and callable(getattr(model, "ainvoke", None))):
+            raise InvalidInput("model", f"is {came(model)}, no model", "pass a chat model, or a RunnableLambda")
 
         def call(state: Any) -> dict[str, Any]:
             request = self.request(state)
@@ -175,8 +180,8 @@ class WorkspaceNodes:
             thread_id: Where the configuration does not name it.
 
         Raises:
-            InvalidInput: No workspace or thread is named, the state holds no messages, or the graph's state is no
-                `CursorState`.
+            InvalidInput: No workspace or thread is named, or by something that is no id; the state holds no messages,
+                or the graph's state is no `CursorState`.
             WorkspaceNotFound: The workspace has neither a row nor a log.
             ThreadBoundElsewhere: The thread belongs to another workspace.
             ReplicaBehind: The database has not reached the cursor.
@@ -192,7 +197,7 @@ class WorkspaceNodes:
         call = self._call(state, workspace_id, thread_id)
         reading = self._readings.get(call.run, call.turn)
         if reading is None or wrote(self._log, reading, call.messages):
-            batch = self._log.read_batch(call.workspace_id, call.thread_id, **self._wanted(call))
+            batch = retries.read(self._log, call.thread, self._wanted(call), call.failures)
             reading = self._kept(call, batch, reading)
         return self._request(call, reading)
 
@@ -203,7 +208,7 @@ class WorkspaceNodes:
         call = self._call(state, workspace_id, thread_id)
         reading = self._readings.get(call.run, call.turn)
         if reading is None or await awrote(self._log, reading, call.messages):
-            batch = await self._log.aread_batch(call.workspace_id, call.thread_id, **self._wanted(call))
+            batch = await retries.aread(self._log, call.thread, self._wanted(call), call.failures)
             reading = self._kept(call, batch, reading)
         return self._request(call, reading)
 
@@ -228,7 +233,7 @@ class WorkspaceNodes:
         wiring.check_keeps_cursor(around, state)
         given, before = (noted(state, key, self._scope) for key in (DELIVERED, NOMINATED))
         turn = turn_of(messages_of(state, self._messages_key))
-        if given is not None and _is_of_this_run(given, around, turn):
+        if given is not None and is_of_this_run(given, around, turn):
             if around.bound is not None:
                 around.bound.nominated[self._scope] = given.cursor
             return nominated(given, turn)
@@ -295,7 +300,10 @@ class WorkspaceNodes:
         cursor = self._nominated(result)
         return cursor is not None and await self._log.aconfirm(cursor)
 
-    def _call(self, state: object, workspace_id: str | None, thread_id: str | None) -> _Call:
+    def _call(self, state: object, workspace_id: str | None, thread_id: str | None) -> NodeCall:
+        for name, value in (("workspace_id", workspace_id), ("thread_id", thread_id)):
+            if value is not None:
+                check_text(name, value)
         around = ambient()
         if around.bound is not None:
             around.bound.check()
@@ -303,32 +311,12 @@ class WorkspaceNodes:
         wiring.check_keeps_cursor(around, state)
         nomination = noted(state, NOMINATED, self._scope)
         given = noted(state, DELIVERED, self._scope)
-        # On resume the runtime context can be missing: the thread stays in the workspace it was read from.
-        before = nomination or given
-        workspace = workspace_id or around.workspace_id or (before and before.cursor.workspace_id)
-        thread = thread_id or around.thread_id
-        if not workspace:
-            raise InvalidInput(
-                "workspace_id",
-                "is missing",
-                'pass context={"workspace_id": …} to the graph, or config={"configurable": {"workspace_id": …}}',
-            )
-        if not thread:
-            raise InvalidInput("thread_id", "is missing", 'pass config={"configurable": {"thread_id": …}}')
+        thread = named_thread(around, workspace_id, thread_id, nomination or given)
         if nomination is None and given is not None and given.ended:
-            self._nominations.tell_missing(thread)
-        return _Call(
-            workspace_id=workspace,
-            thread_id=thread,
-            run=_run_key(around, workspace, thread),
-            around=around,
-            messages=messages,
-            turn=turn_of(messages),
-            cursor=None if nomination is None else nomination.cursor,
-            has_history=has_history(state, messages),
-        )
+            self._nominations.tell_missing(thread[1])
+        return NodeCall.of(around, thread, state, messages, nomination)
 
-    def _wanted(self, call: _Call) -> dict[str, Any]:
+    def _wanted(self, call: NodeCall) -> dict[str, Any]:
         return {
             "scope": self._scope,
             "checkpoint_cursor": call.cursor,
@@ -337,7 +325,7 @@ class WorkspaceNodes:
             "limit": self._limit,
         }
 
-    def _kept(self, call: _Call, batch: Batch, instead_of: Reading | None) -> Reading:
+    def _kept(self, call: NodeCall, batch: Batch, instead_of: Reading | None) -> Reading:
         block = self._render(batch, self._log.entities)
         reading = Reading.of(batch, block, call.messages, call.turn, run=call.around.run)
         kept = self._readings.keep(call.run, reading, instead_of=instead_of)
@@ -345,7 +333,7 @@ class WorkspaceNodes:
             call.around.bound.batches[self._scope] = kept.batch
         return kept
 
-    def _request(self, call: _Call, reading: Reading) -> Request:
+    def _request(self, call: NodeCall, reading: Reading) -> Request:
         messages = placed(call.messages, reading.block, self._placement, reading.known(call.messages))
         note = delivered(reading.batch, call.turn, call.around.run_name)
         return Request(messages, reading.batch, reading.block, note)
@@ -377,17 +365,6 @@ class WorkspaceNodes:
         is_last = given is None or given.run == nomination.run
         is_now = nomination.turn == turn_of(messages_of(state, self._messages_key))
         return nomination.cursor if is_last and is_now else None
-
-
-def _run_key(around: Ambient, workspace_id: str, thread_id: str) -> RunKey | None:
-    return None if around.run is None else (id(around.run), around.graph, workspace_id, thread_id)
-
-
-def _is_of_this_run(given: Note, around: Ambient, turn: str) -> bool:
-    """Say whether a delivery was made in this run, or in the one that this run goes on with."""
-    if around.run is None:
-        return given.turn == turn
-    return given.run == around.run_name or (given.turn == turn and not given.ended)
 
 
 def _newest(config: RunnableConfig) -> RunnableConfig:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypedDict, cast
 
 from abreast.errors import InvalidInput
+from abreast.langgraph.arguments import came
 from abreast.langgraph.deliveries import ENDED, Deliveries
 from abreast.model.cursor import Cursor
 from abreast.prompt.messages import is_summary, role_of
@@ -126,7 +127,9 @@ def messages_of(state: object, key: str) -> list[Any]:
     found = cast("Any", state) if isinstance(state, list) else value_of(state, key)
     if not isinstance(found, (list, tuple)):
         raise InvalidInput(
-            "state", f"holds no messages under {key!r}", "pass the key to WorkspaceNodes(messages_key=...)"
+            "state",
+            f"is {came(cast('Any', state))} and holds no messages under {key!r}",
+            "pass the key to WorkspaceNodes(messages_key=...)",
         )
     return list(cast("Sequence[Any]", found))
 

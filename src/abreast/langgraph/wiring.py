@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, cast
 
 from abreast.errors import InvalidInput
+from abreast.langgraph.arguments import came, check_mapping
 from abreast.langgraph.state import DELIVERED, NOMINATED, value_of
-from abreast.prompt import PLACEMENTS
-from abreast.workspace_log import WorkspaceLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,44 +21,6 @@ _log = logging.getLogger(__name__)
 _READ, _CHECKPOINTER = "__pregel_read", "__pregel_checkpointer"
 _START: Final = "__start__"
 _INHERIT: Final = "inherit it from abreast.langgraph.CursorState"
-
-
-def check_parts(log: object, *, limit: object, placement: object, render: object, viewer: object) -> None:
-    """
-    Make sure that nodes are made of what they need.
-
-    Raises:
-        InvalidInput: The log is none, the limit below 1, the placement unknown, or a function is none.
-    """
-    check_log(log)
-    if type(limit) is not int or limit < 1:
-        raise InvalidInput("limit", "is no whole number of at least 1", "pass 1 or more")
-    if placement not in PLACEMENTS:
-        raise InvalidInput("placement", "is unknown", f"use one of: {', '.join(PLACEMENTS)}")
-    check_functions(render=render, viewer=viewer)
-
-
-def check_log(log: object) -> None:
-    """
-    Make sure that a log is one.
-
-    Raises:
-        InvalidInput: It is something else.
-    """
-    if not isinstance(log, WorkspaceLog):
-        raise InvalidInput("log", f"is {type(log).__name__}, no WorkspaceLog", "pass WorkspaceLog(database, entities)")
-
-
-def check_functions(**functions: object) -> None:
-    """
-    Make sure that what is called later can be called.
-
-    Raises:
-        InvalidInput: One is no function.
-    """
-    for name, function in functions.items():
-        if function is not None and not callable(function):
-            raise InvalidInput(name, f"is {type(function).__name__}, no function", "pass a function")
 
 
 def check_keeps_cursor(around: Ambient, state: object) -> None:
@@ -114,7 +75,7 @@ def check_result(result: object) -> None:
     if not known:
         raise InvalidInput(
             "result",
-            "has no keys of CursorState, so that nothing can be confirmed",
+            f"is {came(result)} and has no keys of CursorState, so that nothing can be confirmed",
             "pass what invoke() returned; the graph's state, and its output schema if it has one, inherit from "
             "abreast.langgraph.CursorState",
         )
@@ -125,8 +86,11 @@ def check_checkpointer(graph: object, config: RunnableConfig) -> None:
     Make sure that a graph's state can be looked up.
 
     Raises:
-        InvalidInput: It keeps none.
+        InvalidInput: It keeps none, or it is no graph.
     """
+    if not callable(getattr(graph, "get_state", None)):
+        raise InvalidInput("graph", f"is {came(graph)}, no compiled graph", "pass what compile() or bind() gave")
+    check_mapping("config", config, "LangGraph's", 'pass config={"configurable": {"thread_id": …}}')
     own = getattr(graph, "checkpointer", True)
     if not own and not config.get("configurable", {}).get(_CHECKPOINTER):
         raise InvalidInput(

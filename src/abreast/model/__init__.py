@@ -1,5 +1,6 @@
 """The values abreast works with: pure, standard library only. What calls take and give, for type hints too."""
 
+from abreast.model.attempt import Attempt, AttemptResult
 from abreast.model.batch import Batch, Extras
 from abreast.model.cursor import Cursor, ResetReason
 from abreast.model.entity import Entity, EntityRows, Row, Snapshot
@@ -10,6 +11,8 @@ from abreast.model.write import ExpectedVersion, Merge, WriteResult
 __all__ = [
     "Actor",
     "ActorType",
+    "Attempt",
+    "AttemptResult",
     "Batch",
     "Cursor",
     "Entity",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import JSON, Interval, cast
+from sqlalchemy import JSON, Interval, case, cast, literal
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError, StatementError
 
 from abreast.errors import InvalidInput, TableMissing
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - as it is stored
+_LONGEST = timedelta(days=986_000_000)
+"""A database that counts 30 days a month finds years of 365 days too short: these still fit Python's."""
 
 
 class Unreadable(Exception):
@@ -103,9 +105,29 @@ class Cells:
         self._fetched(wanted.add_columns(*(columns[name] for name in needed)))
         doubtful = [name for name in columns if name not in needed and not self._reads(wanted, columns[name])]
         chosen = [cast(column, CELL_TEXT) if name in doubtful else column for name, column in columns.items()]
-        found = self._fetched(wanted.add_columns(*chosen))
-        rows = [dict(zip(columns, row, strict=True)) for row in found]
-        return [row | {name: _native(columns[name], row[name]) for name in doubtful} for row in rows]
+        fitting = {name: column for name in doubtful for column in self._fitting(wanted, columns[name])}
+        found = self._fetched(wanted.add_columns(*chosen, *fitting.values()))
+        rows = [dict(zip(columns, row[: len(columns)], strict=True)) for row in found]
+        natives = [dict(zip(fitting, row[len(columns) :], strict=True)) for row in found]
+        return [
+            row | {name: _native(columns[name], row[name], native.get(name)) for name in doubtful}
+            for row, native in zip(rows, natives, strict=True)
+        ]
+
+    def _fitting(self, wanted: Select[Any], column: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+        """
+        Build an interval where Python has one of its length, else NULL; nothing where that is of no use.
+
+        A database with intervals of its own writes them in words that only its driver reads back.
+        """
+        is_own = isinstance(column.type, Interval) and not isinstance(
+            column.type.dialect_impl(self.connection.dialect), Interval
+        )
+        if not is_own:
+            return []
+        shortest, longest = literal(-_LONGEST, column.type), literal(_LONGEST, column.type)
+        fitting = case((column.between(shortest, longest), column))
+        return [fitting] if self._reads(wanted, fitting) else []
 
     def _reads(self, wanted: Select[Any], column: ColumnElement[Any]) -> bool:
         try:
@@ -155,8 +177,10 @@ def _is_servers(error: DBAPIError) -> bool:
     return code is not None or bool(error.orig and error.orig.args and isinstance(error.orig.args[0], int))
 
 
-def _native(column: ColumnElement[Any], found: Any) -> Any:
-    """Read a value back from its text where that gives one; else the text stands for it."""
+def _native(column: ColumnElement[Any], found: Any, native: Any) -> Any:
+    """Give a value as it was read, or read it back from its text where that gives one; else the text stands for it."""
+    if native is not None:
+        return native
     text: Any = found.decode(errors="replace") if isinstance(found, bytes) else found
     try:
         value = json.loads(text) if isinstance(column.type, JSON) and text is not None else text

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, select, update
 
+from abreast.operations.attempts import forget_refusals
 from abreast.operations.number import lock_head
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 def forget_before(connection: Connection, tables: Tables, workspace_id: str, revision: int, *, new_epoch: str) -> int:
     """
     Delete the events before a revision, at most up to HEAD, whose event stays, and raise the floor to it.
+
+    Refused writes from before the oldest event that is kept go with them.
 
     Returns:
         The floor now; it never falls.
@@ -30,6 +33,10 @@ def forget_before(connection: Connection, tables: Tables, workspace_id: str, rev
     floor = min(revision, head)
     connection.execute(delete(event).where(event.c.workspace_id == workspace_id, event.c.revision < floor))
     connection.execute(update(workspace).where(of_workspace).values(floor=floor))
+    oldest = select(event.c.created_at).where(event.c.workspace_id == workspace_id, event.c.revision == floor)
+    kept_since = connection.execute(oldest).scalar()
+    if kept_since is not None:
+        forget_refusals(connection, tables, workspace_id, kept_since)
     return floor
 
 

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from abreast.operations.leases import Lease
     from abreast.sql.tables import Tables
 
-LOOKED_AT: Final = 20
+LOOKED_AT: Final = 50
 
-Outcome = Literal["running", "succeeded", "failed", "interrupted", "refused", "stopped", "lost"]
+Outcome = Literal["running", "succeeded", "failed", "unavailable", "interrupted", "refused", "stopped", "lost"]
+"""How a run ended; "unavailable": what it needs was away, so that what it was given is not the cause."""
+
+_COUNTED: Final = ("failed", "refused", "running")
+"""Outcomes that what a run was given may be the cause of; a process that was killed leaves its run "running"."""
 
 
 class RunKey(NamedTuple):
@@ -91,24 +95,34 @@ def outcome_of(tables: Tables) -> ColumnElement[str]:
     return case((and_(row.c.outcome == "running", later), "lost"), else_=row.c.outcome)
 
 
-def previous_outcome(connection: Connection, tables: Tables, thread_id: str, lease: Lease) -> Outcome | None:
-    """Say how the run of a thread ended that came before a lease's; None where there was none."""
-    row = tables.run
-    before = select(outcome_of(tables)).where(row.c.thread_id == thread_id, row.c.fence < lease.fence)
-    return cast("Outcome | None", connection.scalar(before.order_by(row.c.fence.desc()).limit(1)))
-
-
-def failures_since_success(connection: Connection, tables: Tables, thread_id: str) -> int:
+class Past(NamedTuple):
     """
-    Count the failed and lost runs of a thread after its last success: all were given the same first event.
+    What the runs of a thread before the present one have come to.
 
-    Of its last `LOOKED_AT` runs: more failures than that change nothing.
+    Attributes:
+        previous: How the last of them ended; None where there was none.
+        failures: How many since its last success failed by what they were given, or may have.
+    """
+
+    previous: Outcome | None
+    failures: int
+
+
+def past_of(connection: Connection, tables: Tables, thread_id: str) -> Past:
+    """
+    Look at a thread's last `LOOKED_AT` runs; called before the present one is written down.
+
+    All that failed since the last success were given the same first event. A run that noticed itself that it has
+    lost its lease was alive, and is not counted.
     """
     row = tables.run
-    newest = select(outcome_of(tables)).where(row.c.thread_id == thread_id).order_by(row.c.fence.desc())
-    outcomes: list[str] = list(connection.execute(newest.limit(LOOKED_AT)).scalars())
-    since_success = takewhile(lambda outcome: outcome != "succeeded", outcomes)
-    return sum(outcome in ("failed", "lost") for outcome in since_success)
+    newest = select(row.c.outcome, outcome_of(tables)).where(row.c.thread_id == thread_id).order_by(row.c.fence.desc())
+    runs = [
+        (str(written), cast("Outcome", outcome)) for written, outcome in connection.execute(newest.limit(LOOKED_AT))
+    ]
+    since_success = takewhile(lambda run: run[0] != "succeeded", runs)
+    failures = sum(written in _COUNTED and outcome != "running" for written, outcome in since_success)
+    return Past(runs[0][1] if runs else None, failures)
 
 
 def _key(tables: Tables, run: RunKey) -> list[ColumnElement[bool]]:

@@ -53,11 +53,15 @@ class Runs:
         busy_timeout: float = BUSY_TIMEOUT,
     ) -> None:
         if not _is_number(lease_seconds) or not 1 <= lease_seconds <= 86_400:  # noqa: PLR2004 - a day
-            raise InvalidInput("lease_seconds", "is out of range", "pass 1 to 86,400 seconds")
+            raise InvalidInput(
+                "lease_seconds", f"is {lease_seconds!r}, which is out of range", "pass 1 to 86,400 seconds"
+            )
         if on_busy not in ("reject", "queue", "interrupt"):
-            raise InvalidInput("on_busy", "is unknown", 'use "reject", "queue" or "interrupt"')
+            raise InvalidInput("on_busy", f"is {on_busy!r}, which is unknown", 'use "reject", "queue" or "interrupt"')
         if not _is_number(busy_timeout) or not busy_timeout >= 0:
-            raise InvalidInput("busy_timeout", "is below 0", "pass the seconds to wait in line")
+            raise InvalidInput(
+                "busy_timeout", f"is {busy_timeout!r}, no number of at least 0", "pass the seconds to wait"
+            )
         self.log = log
         self.on_busy: OnBusy = on_busy
         self.busy_timeout = busy_timeout
@@ -204,7 +208,7 @@ class Runs:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float))
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_parents(run: Run) -> bool:

@@ -111,8 +111,7 @@ class Steps:
             leases.ask_to_stop(connection, self._tables, *entry.key)
 
     def _begun(self, connection: Connection, entry: Entry, workspace_id: str, lease: Lease) -> Run:
-        previous = runs.previous_outcome(connection, self._tables, entry.key.thread_id, lease)
-        failures = runs.failures_since_success(connection, self._tables, entry.key.thread_id)
+        past = runs.past_of(connection, self._tables, entry.key.thread_id)
         runs.begin(connection, self._tables, entry.key, workspace_id, lease)
         return Run(
             entry.key,
@@ -120,8 +119,8 @@ class Steps:
             lease,
             self.place,
             is_first=lease.fence == 1,
-            previous=previous,
-            failures=failures,
+            previous=past.previous,
+            failures=past.failures,
             micros=self._micros,
             outer=entry.outer,
         )

@@ -26,6 +26,7 @@ class Tables:
         installation: One row: the key that payload hashes are made with.
         workspace: The counter row of each workspace's log.
         workspace_event: The log.
+        refusal: Writes that were refused, by name only.
         mutation: Receipts of writes, by idempotency key.
         entity_version: Versions of rows whose table has no version column.
         thread: Which workspace a thread belongs to.
@@ -45,6 +46,7 @@ class Tables:
     installation: Table
     workspace: Table
     workspace_event: Table
+    refusal: Table
     mutation: Table
     entity_version: Table
     thread: Table
@@ -88,6 +90,7 @@ def define_tables(prefix: str = DEFAULT_PREFIX) -> Tables:
             Column("floor", BigInteger, nullable=False),
         ),
         workspace_event=_event_table(prefix, metadata),
+        refusal=_refusal_table(prefix, metadata),
         mutation=Table(
             f"{prefix}mutation",
             metadata,
@@ -265,4 +268,29 @@ def _event_table(prefix: str, metadata: MetaData) -> Table:
     )
     unique_once_set(f"{prefix}event_revision", table.c.workspace_id, table.c.revision)
     Index(f"{prefix}event_entity", table.c.workspace_id, table.c.entity_type, table.c.entity_id, table.c.version)
+    return table
+
+
+def _refusal_table(prefix: str, metadata: MetaData) -> Table:
+    table = Table(
+        f"{prefix}refusal",
+        metadata,
+        Column("workspace_id", KeyText(), primary_key=True),
+        Column("refusal_id", KeyText(32), primary_key=True),
+        Column("actor_type", KeyText(16), nullable=False),
+        Column("actor_id", KeyText(), nullable=False),
+        Column("on_behalf_of", KeyText()),
+        Column("source_thread_id", KeyText()),
+        Column("run_id", KeyText()),
+        Column("mutation_id", KeyText()),
+        Column("entity_type", KeyText()),
+        Column("entity_id", KeyText()),
+        Column("operation", KeyText(16)),
+        Column("changed_fields", JsonText, nullable=False),
+        Column("reason", KeyText(16), nullable=False),
+        Column("created_at", Micros, nullable=False),
+    )
+    # Ids are ordered by time.
+    actor = (table.c.workspace_id, table.c.actor_type, table.c.actor_id)
+    Index(f"{prefix}refusal_actor", *actor, table.c.refusal_id)
     return table

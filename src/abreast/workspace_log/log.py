@@ -9,6 +9,7 @@ from abreast.model.batch import LIMIT, MAX_BYTES, MAX_RUNS, Batch, Extras
 from abreast.sql.mapping import Catalog
 from abreast.sql.values import check_id
 from abreast.workspace_log.arguments import check_parts, check_within, cursor_of, origin_of, own_lease
+from abreast.workspace_log.history import History
 from abreast.workspace_log.steps import Steps, batch_request, check_revision
 from abreast.workspace_log.write import AsyncWrite, Delivery, Write
 
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from abreast.database import Database
     from abreast.model.cursor import Cursor
     from abreast.model.entity import Entity, Snapshot
-    from abreast.model.event import Actor, Event
+    from abreast.model.event import Actor
     from abreast.operations.leases import Lease
     from abreast.workspace_log.write import Numbering, Transaction
 
 
-class WorkspaceLog:
+class WorkspaceLog(History):
     """
     Record every change of a workspace once, and give each thread the changes it has not processed.
 
@@ -274,49 +275,6 @@ class WorkspaceLog:
         """Async twin of `number`."""
         await self.database.arun_while(self.steps.number, check_id("workspace_id", workspace_id))
 
-    def changes(
-        self,
-        workspace_id: str,
-        *,
-        after: int = 0,
-        limit: int = 100,
-        entity: object = None,
-        key: object = None,
-    ) -> list[Event]:
-        """
-        List numbered events after a revision, in order.
-
-        Args:
-            after: Revision to start behind, exclusive.
-            limit: Most events, 1 to 10,000.
-            entity: Only of this entity.
-            key: Only of this row; needs `entity`.
-
-        Raises:
-            UnknownEntity: The log was not given this entity.
-        """
-        return self.database.read_or_prepare(
-            self.steps.list_changes,
-            self.steps.number_for_changes,
-            self.steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
-        )
-
-    async def achanges(
-        self,
-        workspace_id: str,
-        *,
-        after: int = 0,
-        limit: int = 100,
-        entity: object = None,
-        key: object = None,
-    ) -> list[Event]:
-        """Async twin of `changes`."""
-        return await self.database.aread_or_prepare(
-            self.steps.list_changes,
-            self.steps.number_for_changes,
-            self.steps.filter(workspace_id, after=after, limit=limit, entity=entity, key=key),
-        )
-
     def forget_before(self, workspace_id: str, revision: int) -> int:
         """
         Delete the events before a revision and give the oldest revision kept.
@@ -366,5 +324,4 @@ class WorkspaceLog:
     def _delivery(self, number: Numbering, within: Transaction) -> Delivery:
         if number not in ("now", "later"):
             raise InvalidInput("number", "is unknown", 'use "now" or "later"')
-        steps = self.steps
-        return Delivery(self.database, steps.catalog, within, number, steps.write_context, steps.sent)
+        return Delivery(self.database, self.steps, within, number)

@@ -12,7 +12,7 @@ import uuid_utils
 from abreast.errors import InvalidInput
 from abreast.model.batch import BatchRequest
 from abreast.model.cursor import Cursor
-from abreast.operations import batches, changes, cursors, number, receipts, retention
+from abreast.operations import attempts, batches, changes, cursors, number, receipts, retention
 from abreast.operations.plan import WriteContext
 from abreast.sql.values import LARGEST_INTEGER, check_id
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from abreast.model.attempt import Attempt
     from abreast.model.batch import Batch
     from abreast.model.entity import Snapshot
     from abreast.model.event import Event
@@ -133,6 +134,14 @@ class Steps:
             entity_id=wanted.entity_id,
         )
 
+    def record_refusal(self, connection: Connection, refused: Attempt) -> None:
+        """Store that a write was refused."""
+        attempts.record_refusal(connection, self.tables, refused)
+
+    def list_attempts(self, connection: Connection, wanted: attempts.Wanted) -> list[Attempt]:
+        """Look up what took effect and what was refused."""
+        return attempts.list_attempts(connection, self.tables, self.catalog, wanted)
+
     def bind_thread(self, connection: Connection, workspace_id: str, thread_id: str) -> None:
         """Bind a thread to a workspace that has a row or a log."""
         batches.begin_workspace(connection, self.tables, self.catalog, workspace_id, new_epoch=_new_epoch())
@@ -166,8 +175,7 @@ class Steps:
             UnknownEntity: The log was not given this entity.
             InvalidInput: The limit is out of range, or a key comes without its entity.
         """
-        if type(limit) is not int or not 1 <= limit <= _MOST_CHANGES:
-            raise InvalidInput("limit", f"is {limit!r}", f"pass 1 to {_MOST_CHANGES}")
+        check_limit(limit)
         if entity is None and key is not None:
             raise InvalidInput("key", "comes without its entity", "pass entity= too")
         table = None if entity is None else self.catalog.find(entity)
@@ -214,6 +222,17 @@ def batch_request(
     )
 
 
+def check_limit(limit: object) -> None:
+    """
+    Make sure that a list is bounded.
+
+    Raises:
+        InvalidInput: The limit is out of range.
+    """
+    if type(limit) is not int or not 1 <= limit <= _MOST_CHANGES:
+        raise InvalidInput("limit", f"is {limit!r}", f"pass 1 to {_MOST_CHANGES}")
+
+
 def check_revision(name: str, value: object) -> int:
     """
     Give a revision back if there can be one like it.
@@ -249,9 +268,14 @@ def now() -> int:
 
 
 def _event_ids() -> Iterator[str]:
-    """Give time-ordered ids (UUIDv7, RFC 9562)."""
+    """Give ids for events."""
     while True:
-        yield uuid_utils.uuid7().hex
+        yield new_id()
+
+
+def new_id() -> str:
+    """Give a time-ordered id (UUIDv7, RFC 9562)."""
+    return uuid_utils.uuid7().hex
 
 
 def _new_epoch() -> str:

@@ -14,17 +14,18 @@ from abreast.errors import InvalidInput
 from abreast.model.write import Change, ExpectedVersion, Merge, WriteRequest, WriteResult
 from abreast.operations import leases, number, plan, writes
 from abreast.sql.values import check_id
+from abreast.workspace_log.refusals import REFUSALS, akeep, change_at_fault, keep, refused_write, result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import TracebackType
     from typing import Self
 
     from abreast.database import Database
+    from abreast.model.attempt import Attempt
     from abreast.model.event import Actor, Operation
     from abreast.operations.leases import Lease
     from abreast.operations.plan import WriteContext
-    from abreast.sql.mapping import Catalog
+    from abreast.workspace_log.steps import Steps
 
 Numbering = Literal["now", "later"]
 Transaction = Connection | Session | AsyncConnection | AsyncSession | None
@@ -49,16 +50,12 @@ class Delivery:
 
     Attributes:
         within: The caller's transaction; None for one of our own.
-        context: Makes what an attempt needs: ids, the time, the key of payload hashes.
-        sent: Called after a commit of our own with the context that was used.
     """
 
     database: Database
-    catalog: Catalog
+    steps: Steps
     within: Transaction
     numbering: Numbering
-    context: Callable[[Connection], WriteContext]
-    sent: Callable[[WriteContext], None]
 
 
 class _Block:
@@ -75,7 +72,8 @@ class _Block:
         self._delivery = delivery
         self._changes: list[Change] = []
         self._results: tuple[WriteResult, ...] | None = None
-        self._entered = self._ended = False
+        self._entered = self._ended = self._sending = False
+        self._mistake: tuple[BaseException, Change] | None = None
 
     @property
     def results(self) -> tuple[WriteResult, ...]:
@@ -187,14 +185,18 @@ class _Block:
         change = Change(
             operation=operation,
             workspace_id=place,
-            entity_type=self._delivery.catalog.find(entity).name,
+            entity_type=self._delivery.steps.catalog.find(entity).name,
             key=key,
             fields=dict(fields),
             expected_version=expected_version,
             merge=merge,
             to_workspace=place if to_workspace is None else check_id("to_workspace", to_workspace),
         )
-        plan.check(self._delivery.catalog, change)
+        try:
+            plan.check(self._delivery.steps.catalog, change)
+        except REFUSALS as error:
+            self._mistake = error, change
+            raise
         self._changes.append(change)
 
     def _check_entered(self) -> None:
@@ -225,10 +227,10 @@ class _Block:
         )
 
     def _record(self, connection: Connection) -> tuple[WriteResult, ...]:
-        return writes.write(connection, self._delivery.context(connection), self._request())
+        return writes.write(connection, self._delivery.steps.write_context(connection), self._request())
 
     def _record_and_number(self, connection: Connection) -> tuple[tuple[WriteResult, ...], WriteContext]:
-        context = self._delivery.context(connection)
+        context = self._delivery.steps.write_context(connection)
         request = self._request()
         results = writes.write(connection, context, request)
         revisions: dict[str, int] = {}
@@ -243,11 +245,24 @@ class _Block:
 
     def _finish(self, sent: tuple[tuple[WriteResult, ...], WriteContext]) -> None:
         self._results, context = sent
-        self._delivery.sent(context)
+        self._delivery.steps.sent(context)
+
+    def _refused(self, error: BaseException) -> Attempt | None:
+        """
+        Tell of a refusal that is to be written down; None for what is none.
+
+        In the caller's transaction the caller says what becomes of it.
+        """
+        mistake = self._mistake if self._mistake is not None and self._mistake[0] is error else None
+        if self._delivery.within is not None or not (isinstance(error, REFUSALS) and (mistake or self._sending)):
+            return None
+        steps = self._delivery.steps
+        change = mistake[1] if mistake else change_at_fault(steps, self._changes, error)
+        return refused_write(steps, self._origin, result_of(error), change)
 
     def _refresh(self, session: Session) -> None:
         """Let the session's objects show what was written past them; those of deleted rows are expired."""
-        by_name = self._delivery.catalog.by_name
+        by_name = self._delivery.steps.catalog.by_name
         written = {
             (result.entity_type, result.entity_id): result.operation for result in self.results if result.event_id
         }
@@ -272,8 +287,20 @@ class Write(_Block):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._ended = True
-        if kind is None:
-            self._send()
+        try:
+            if kind is None:
+                self._sending = True
+                self._send()
+        except REFUSALS as refused:
+            self._keep(refused)
+            raise
+        if error is not None:
+            self._keep(error)
+
+    def _keep(self, error: BaseException) -> None:
+        refused = self._refused(error)
+        if refused is not None:
+            keep(self._delivery.database, self._delivery.steps, refused)
 
     def _send(self) -> None:
         database, within = self._delivery.database, self._delivery.within
@@ -300,8 +327,20 @@ class AsyncWrite(_Block):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._ended = True
-        if kind is None:
-            await self._send()
+        try:
+            if kind is None:
+                self._sending = True
+                await self._send()
+        except REFUSALS as refused:
+            await self._keep(refused)
+            raise
+        if error is not None:
+            await self._keep(error)
+
+    async def _keep(self, error: BaseException) -> None:
+        refused = self._refused(error)
+        if refused is not None:
+            await akeep(self._delivery.database, self._delivery.steps, refused)
 
     async def _send(self) -> None:
         database, within = self._delivery.database, self._delivery.within

@@ -6,6 +6,7 @@ wanted change: `ABREAST_UPDATE_GOLDEN=1 pytest tests/unit/sql`, then read the di
 """
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,7 @@ OPERATIONS = (
     "snapshot",
     "number",
     "changes",
+    "attempts",
     "erase",
     "forget_before",
     "renew_epoch",
@@ -244,6 +246,8 @@ def run_reads(recorder, log):
     recorder.record("confirm", lambda: log.confirm(batch))
     recorder.record("snapshot", lambda: log.snapshot("w3"))
     recorder.record("changes", lambda: log.changes("w3", after=1, entity=item, key=10))
+    since = datetime(2026, 9, 28, tzinfo=UTC)
+    recorder.record("attempts", lambda: log.attempts("w3", actor=ANNA, since=since, limit=20))
     recorder.record("erase", lambda: log.erase("w3", item, 10))
     recorder.record("forget_before", lambda: log.forget_before("w3", 3))
     recorder.record("renew_epoch", lambda: log.renew_epoch("w3"))
@@ -279,7 +283,7 @@ def run_runs(recorder, log, steps):
     run.nominated[""] = batch.cursor_after
     recorder.record("run_end", lambda: database.run(steps.end, run, "succeeded"))
     assert recorder.record("run_in_turn", lambda: database.run(steps.begin_in_turn, entry("r3"), place)) is not None
-    recorder.record("run_failures", lambda: database.read(runs.failures_since_success, tables, "t9"))
+    recorder.record("run_failures", lambda: database.read(runs.past_of, tables, "t9"))
 
 
 def written(kind, statements):

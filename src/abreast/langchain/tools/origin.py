@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
+from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage
 
 from abreast.errors import InvalidInput
 from abreast.langchain.calls import MUTATION, agent_name, run_of
+from abreast.langgraph.arguments import check_kind, check_log
 from abreast.langgraph.state import value_of
 from abreast.model.event import Actor
 from abreast.sql.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from langchain.tools import ToolRuntime
 
     from abreast.runs import Run
     from abreast.workspace_log import WorkspaceLog
@@ -111,6 +111,7 @@ def write_options(log: WorkspaceLog, runtime: ToolRuntime[Any, Any], payload: ob
         payload: What is written, as JSON; tells two writes of one call apart.
 
     Raises:
+        InvalidInput: The log or the runtime is none, or the payload is no JSON.
         NotBound: The graph was not made by `bind`.
         LeaseLost: A later run has taken the thread over, or the run has ended.
         RunStopped: A newer message wants the thread.
@@ -125,6 +126,7 @@ def write_options(log: WorkspaceLog, runtime: ToolRuntime[Any, Any], payload: ob
         ...         write.update("move", "m1", {"move_in_date": date}, expected_version="any")
         ...     return "booked"
     """
+    _check(log, runtime, payload)
     steps = log.steps
     if steps.secret is None:
         steps.secret = log.database.run(steps.payload_key)
@@ -133,10 +135,26 @@ def write_options(log: WorkspaceLog, runtime: ToolRuntime[Any, Any], payload: ob
 
 async def awrite_options(log: WorkspaceLog, runtime: ToolRuntime[Any, Any], payload: object = None) -> dict[str, Any]:
     """Async twin of `write_options`, for `log.awrite`."""
+    _check(log, runtime, payload)
     steps = log.steps
     if steps.secret is None:
         steps.secret = await log.database.arun(steps.payload_key)
     return _options(steps.secret, runtime, payload)
+
+
+def _check(log: object, runtime: object, payload: object) -> None:
+    check_log(log)
+    way_out = "declare `runtime: ToolRuntime[Any, Any]` among the tool's arguments, and pass it on"
+    check_kind("runtime", runtime, ToolRuntime, "ToolRuntime", way_out)
+    try:
+        canonical(payload)
+        problem = None
+    except (TypeError, ValueError, RecursionError):
+        problem = type(payload).__name__
+    if problem is not None:
+        raise InvalidInput(
+            "payload", f"is {problem} that does not fit JSON", "pass texts, numbers, lists and dicts of them"
+        )
 
 
 def _options(secret: bytes, runtime: ToolRuntime[Any, Any], payload: object) -> dict[str, Any]:

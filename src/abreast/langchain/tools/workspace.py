@@ -10,14 +10,23 @@ from langchain_core.tools import BaseTool, StructuredTool
 from abreast.errors import InvalidEntity, InvalidInput
 from abreast.langchain.tools.box import Box
 from abreast.langchain.tools.reading import History, ReadArguments, Reading, history_arguments
+from abreast.langchain.tools.refusing import WritingTool, told
 from abreast.langchain.tools.replies import invalid
 from abreast.langchain.tools.schemas import Row, create_arguments, is_writable, update_arguments
 from abreast.langchain.tools.writing import Writing
-from abreast.langgraph.wiring import check_functions, check_log
+from abreast.langgraph.arguments import (
+    came,
+    check_choice,
+    check_functions,
+    check_list,
+    check_log,
+    check_mapping,
+    check_text,
+)
 from abreast.prompt.values import entity_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pydantic import BaseModel
 
@@ -49,8 +58,9 @@ def workspace_tools(
     Each write takes effect once, however often its call is repeated, and only while its run holds the thread; row
     and event are stored together, and the event names the agent, the person it acts for (`user_id` in the runtime
     context), the thread and the run. A row that changed since the expected version, a missing right, a refused
-    value or an unknown id is answered with a message of status `error` that says what to do next; a lost lease and
-    an unreachable database end the run. The tools work in agents whose graph was made by `bind`.
+    value or an unknown id is answered with a message of status `error` that says what to do next, and recorded for
+    `WorkspaceLog.attempts`; a lost lease and an unreachable database end the run. The tools work in agents whose
+    graph was made by `bind`.
 
     Args:
         allow: Operations by entity (its name, mapped class or table): `"read"`, `"update"`, `"create"`,
@@ -65,7 +75,7 @@ def workspace_tools(
     Raises:
         UnknownEntity: The log was not given an entity.
         InvalidEntity: An entity cannot be created by a tool, a field cannot be written, or two tools have one name.
-        InvalidInput: An operation is unknown.
+        InvalidInput: An operation is unknown, or an argument of another type.
 
     Example:
         >>> tools = workspace_tools(log, allow={"move": ["read", "update"]})
@@ -74,14 +84,15 @@ def workspace_tools(
     """
     check_log(log)
     check_functions(rights=rights, viewer=viewer)
-    if merge not in (None, "fields"):
-        raise InvalidInput("merge", "is unknown", 'use "fields" or None')
+    check_choice("merge", merge, ("fields",), optional=True)
+    if agent is not None:
+        check_text("agent", agent)
     box = Box(log, rights, viewer, agent, merge)
     catalog = log.steps.catalog
-    allowed = {catalog.find(entity).name: _checked(operations) for entity, operations in (allow or {}).items()}
+    allowed = {catalog.find(entity).name: _checked(operations) for entity, operations in _by_entity("allow", allow)}
     if allow is None:
         allowed = dict.fromkeys(catalog.by_name, DEFAULT_OPERATIONS)
-    named = {catalog.find(entity).name: tuple(names) for entity, names in (fields or {}).items()}
+    named = {catalog.find(entity).name: _names("fields", names) for entity, names in _by_entity("fields", fields)}
     tools = [
         tool
         for name, operations in allowed.items()
@@ -94,11 +105,21 @@ def workspace_tools(
     return tools
 
 
-def _checked(operations: Sequence[ToolOperation]) -> tuple[ToolOperation, ...]:
-    unknown = [operation for operation in operations if operation not in OPERATIONS]
+def _by_entity(name: str, given: object) -> Iterable[tuple[Any, Any]]:
+    way_out = 'pass lists by entity, as {"move": ["…"]}'
+    return () if given is None else check_mapping(name, given, "lists by entity", way_out).items()
+
+
+def _names(name: str, given: object) -> tuple[str, ...]:
+    return tuple(check_list(name, given, str, "texts", 'pass lists by entity, as {"move": ["…"]}'))
+
+
+def _checked(operations: object) -> tuple[ToolOperation, ...]:
+    named = _names("allow", operations)
+    unknown = [operation for operation in named if operation not in OPERATIONS]
     if unknown:
-        raise InvalidInput("allow", f"has an unknown operation {unknown[0]!r}", f"use {', '.join(OPERATIONS)}")
-    return tuple(operation for operation in OPERATIONS if operation in operations)
+        raise InvalidInput("allow", f"has an unknown operation {came(unknown[0])}", f"use {', '.join(OPERATIONS)}")
+    return tuple(operation for operation in OPERATIONS if operation in named)
 
 
 def _of_entity(
@@ -141,14 +162,16 @@ def _history(box: Box, entities: Mapping[str, EntityTable]) -> BaseTool:
 
 
 def _tool(name: str, description: str, arguments: type[BaseModel], deed: Reading | Writing | History) -> BaseTool:
-    return StructuredTool.from_function(
-        func=deed.call,
-        coroutine=deed.acall,
-        name=name,
-        description=description,
-        args_schema=arguments,
-        handle_validation_error=invalid,
-    )
+    shared: dict[str, Any] = {
+        "func": deed.call,
+        "coroutine": deed.acall,
+        "name": name,
+        "description": description,
+        "args_schema": arguments,
+    }
+    if isinstance(deed, Writing):
+        return WritingTool.from_function(**shared, handle_validation_error=told, deed=deed)
+    return StructuredTool.from_function(**shared, handle_validation_error=invalid)
 
 
 def _tool_name(operation: ToolOperation, entity: EntityTable) -> str:

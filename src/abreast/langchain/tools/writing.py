@@ -14,10 +14,13 @@ from sqlalchemy import Uuid
 from abreast.errors import EntityNotFound, StaleWrite
 from abreast.langchain.tools import replies
 from abreast.langchain.tools.origin import Origin
+from abreast.langchain.tools.refusing import refused_call
 from abreast.langchain.tools.schemas import Fields, makes_key
+from abreast.workspace_log.refusals import akeep, keep, result_of
 
 if TYPE_CHECKING:
     from abreast.langchain.tools.box import Box
+    from abreast.model.attempt import AttemptResult
     from abreast.model.entity import Row
     from abreast.sql.mapping import EntityTable
     from abreast.workspace_log import AsyncWrite, Write
@@ -55,15 +58,18 @@ class Writing:
     def call(self, runtime: ToolRuntime[Any, Any], **arguments: Any) -> ToolMessage:
         """Carry a call out."""
         origin = Origin.of(runtime, self.tool, self.box.agent)
+        wanted, write = _wanted(arguments), None
         if not self.box.may(origin, self.entity.name, self.operation):
+            self._keep(origin, wanted, "denied")
             return replies.refusal(runtime, self.tool, replies.denied(self.entity.entity, self.operation))
-        wanted = _wanted(arguments)
         mutation_id = origin.mutation_id(self.box.key(), self._payload(wanted))
         try:
             self._check_seen(wanted, self._looks and self.box.row(origin, self.entity, self._id(wanted)))
             with self.box.log.write(origin.run.workspace_id, **origin.write_options(mutation_id)) as write:
                 self._put(write, wanted, mutation_id)
         except replies.REFUSALS as error:
+            if write is None:
+                self._keep(origin, wanted, result_of(error))
             shown = isinstance(error, StaleWrite) and self.box.may(origin, self.entity.name, "read")
             found = self.box.row(origin, self.entity, self._id(wanted)) if shown else None
             return replies.refusal(runtime, self.tool, self._refused(error, wanted, found, origin))
@@ -72,19 +78,32 @@ class Writing:
     async def acall(self, runtime: ToolRuntime[Any, Any], **arguments: Any) -> ToolMessage:
         """Async twin of `call`."""
         origin = Origin.of(runtime, self.tool, self.box.agent)
+        wanted, write = _wanted(arguments), None
         if not await self.box.amay(origin, self.entity.name, self.operation):
+            await self._akeep(origin, wanted, "denied")
             return replies.refusal(runtime, self.tool, replies.denied(self.entity.entity, self.operation))
-        wanted = _wanted(arguments)
         mutation_id = origin.mutation_id(await self.box.akey(), self._payload(wanted))
         try:
             self._check_seen(wanted, self._looks and await self.box.arow(origin, self.entity, self._id(wanted)))
             async with self.box.log.awrite(origin.run.workspace_id, **origin.write_options(mutation_id)) as write:
                 self._put(write, wanted, mutation_id)
         except replies.REFUSALS as error:
+            if write is None:
+                await self._akeep(origin, wanted, result_of(error))
             shown = isinstance(error, StaleWrite) and await self.box.amay(origin, self.entity.name, "read")
             found = await self.box.arow(origin, self.entity, self._id(wanted)) if shown else None
             return replies.refusal(runtime, self.tool, self._refused(error, wanted, found, origin))
         return self._done(runtime, write, mutation_id)
+
+    def _keep(self, origin: Origin, wanted: Wanted, result: AttemptResult) -> None:
+        """Write down a refusal that no block of writes has seen; those it has seen it writes down itself."""
+        log = self.box.log
+        keep(log.database, log.steps, refused_call(self, origin, result, wanted.entity_id, wanted.fields))
+
+    async def _akeep(self, origin: Origin, wanted: Wanted, result: AttemptResult) -> None:
+        """Async twin of `_keep`."""
+        log = self.box.log
+        await akeep(log.database, log.steps, refused_call(self, origin, result, wanted.entity_id, wanted.fields))
 
     @property
     def _looks(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from abreast.errors import InvalidInput
+from abreast.langgraph.arguments import came, check_mapping
 from abreast.langgraph.saver import reading
 from abreast.langgraph.saver.acts import read, work
 from abreast.langgraph.saver.publishing import address_of
@@ -44,6 +46,13 @@ class Listing:
         before: RunnableConfig | None,
         limit: int | None,
     ) -> None:
+        for name, given in (("config", config), ("before", before), ("filter", wanted)):
+            if given is not None:
+                check_mapping(name, given, "LangGraph's", "pass a dict, or leave it out")
+        if not (limit is None or (type(limit) is int and limit >= 0)):
+            raise InvalidInput(
+                "limit", f"is {came(limit)}, no number of checkpoints", "pass 1 or more, or None for all"
+            )
         self._database = database
         self._codec = codec
         self._wanted = wanted

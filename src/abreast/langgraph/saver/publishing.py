@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from langgraph.checkpoint.base import WRITES_IDX_MAP, get_checkpoint_metadata
 
 from abreast.errors import InvalidInput, StateTooLarge
+from abreast.langgraph.arguments import check_mapping
 from abreast.langgraph.saver.lists import KnownList, draft_of
 from abreast.langgraph.saver.memory import Elements, State
 from abreast.operations.elements import Address
@@ -202,6 +203,7 @@ def address_of(config: RunnableConfig) -> Address:
     Raises:
         InvalidInput: There is no thread, or one of the two is no id.
     """
+    check_mapping("config", config, "LangGraph's", 'pass {"configurable": {"thread_id": …}}')
     configurable = config.get("configurable", {})
     namespace = configurable.get("checkpoint_ns") or ""
     for part in namespace.split("|"):

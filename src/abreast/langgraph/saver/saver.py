@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from abreast.database import Database
 from abreast.errors import InvalidInput
+from abreast.langgraph.arguments import came, check_choice, check_flag, check_kind, check_whole
 from abreast.langgraph.saver import upkeep
 from abreast.langgraph.saver.acts import adone, done
 from abreast.langgraph.saver.calls import Calls, Limits, Lineage
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
         DeltaChannelHistory,
     )
     from langgraph.checkpoint.serde.base import SerializerProtocol
-
-    from abreast.database import Database
 
 
 class SqlSaver(BaseCheckpointSaver[int]):
@@ -61,7 +61,7 @@ class SqlSaver(BaseCheckpointSaver[int]):
             refused, as it would hide a conversation from its own thread.
 
     Raises:
-        InvalidInput: An argument is out of range.
+        InvalidInput: An argument is of another type, unknown or out of range.
 
     Example:
         >>> saver = SqlSaver(database)
@@ -80,12 +80,16 @@ class SqlSaver(BaseCheckpointSaver[int]):
         max_bytes: int | None = None,
         allow_new_roots: bool = False,
     ) -> None:
+        for name, place in (("database", database), ("leases", database if leases is None else leases)):
+            check_kind(name, place, Database, "Database", 'pass Database.open("sqlite:///app.db")')
+        if serde is not None and not callable(getattr(serde, "dumps_typed", None)):
+            raise InvalidInput("serde", f"is {came(serde)}, no serializer", "pass one of LangGraph's, or None")
         super().__init__(serde=serde)
-        if verify not in ("end", "always"):
-            raise InvalidInput("verify", "is unknown", 'use "end" or "always"')
+        check_choice("verify", verify, ("end", "always"))
         for name, value in (("warn_bytes", warn_bytes), ("max_bytes", max_bytes)):
-            if value is not None and value < 1:
-                raise InvalidInput(name, "is below 1", "pass a number of bytes, or None for no limit")
+            if value is not None:
+                check_whole(name, value)
+        check_flag("allow_new_roots", allow_new_roots)
         self.database = database
         self._calls = Calls(
             database=database,

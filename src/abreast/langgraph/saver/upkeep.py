@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from abreast.errors import InvalidInput
+from abreast.langgraph.arguments import check_choice, check_kind, check_list, check_whole
 from abreast.langgraph.saver.acts import read, run
 from abreast.operations import copies, removal
 from abreast.sql.values import check_id
@@ -34,12 +35,15 @@ def prune(
     older_than: timedelta | None,
 ) -> Generator[Act, Any, None]:
     """Remove old checkpoints of threads, or everything."""
-    if strategy not in ("keep_latest", "delete"):
-        raise InvalidInput("strategy", "is unknown", 'use "keep_latest" or "delete"')
-    if keep_last < 1:
-        raise InvalidInput("keep_last", "is below 1", 'keep at least the newest, or use strategy="delete"')
-    if older_than is not None and older_than < timedelta(0):
-        raise InvalidInput("older_than", "is negative", "pass the age from which on checkpoints are removed")
+    check_list("thread_ids", thread_ids, object, "ids", 'pass ["t1", …]')
+    check_choice("strategy", strategy, ("keep_latest", "delete"))
+    check_whole("keep_last", keep_last)
+    if older_than is not None:
+        check_kind(
+            "older_than", older_than, timedelta, "timedelta", "pass the age from which on checkpoints are removed"
+        )
+        if older_than < timedelta(0):
+            raise InvalidInput("older_than", f"is {older_than}, below 0", "pass an age, as timedelta(days=30)")
     for thread_id in thread_ids:
         if strategy == "delete":
             yield from delete_thread(database, thread_id)
@@ -51,6 +55,7 @@ def prune(
 
 def delete_for_runs(database: Database, codec: Codec, run_ids: Sequence[str]) -> Generator[Act, Any, None]:
     """Remove what runs have stored."""
+    check_list("run_ids", run_ids, object, "ids", "pass the ids of runs")
     wanted = [check_id("run_id", str(run_id)) for run_id in run_ids]
     threads: list[str] = yield read(database, removal.threads_of_runs, database.tables, wanted)
     for thread_id in threads:

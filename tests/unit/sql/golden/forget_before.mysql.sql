@@ -15,3 +15,9 @@ WHERE abreast_workspace.workspace_id = %s;
 DELETE FROM abreast_workspace_event WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision < %s;
 
 UPDATE abreast_workspace SET floor=%s WHERE abreast_workspace.workspace_id = %s;
+
+SELECT abreast_workspace_event.created_at
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = %s;
+
+DELETE FROM abreast_refusal WHERE abreast_refusal.workspace_id = %s AND abreast_refusal.created_at < %s;

@@ -15,3 +15,9 @@ WHERE abreast_workspace.workspace_id = :workspace_id_1;
 DELETE FROM abreast_workspace_event WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.revision < :revision_1;
 
 UPDATE abreast_workspace SET floor=:floor WHERE abreast_workspace.workspace_id = :workspace_id_1;
+
+SELECT abreast_workspace_event.created_at
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.revision = :revision_1;
+
+DELETE FROM abreast_refusal WHERE abreast_refusal.workspace_id = :workspace_id_1 AND abreast_refusal.created_at < :created_at_1;

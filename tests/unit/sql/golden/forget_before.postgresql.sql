@@ -13,3 +13,9 @@ WHERE abreast_workspace.workspace_id = %(workspace_id_1)s::VARCHAR;
 DELETE FROM abreast_workspace_event WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.revision < %(revision_1)s::BIGINT;
 
 UPDATE abreast_workspace SET floor=%(floor)s::BIGINT WHERE abreast_workspace.workspace_id = %(workspace_id_1)s::VARCHAR;
+
+SELECT abreast_workspace_event.created_at
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.revision = %(revision_1)s::BIGINT;
+
+DELETE FROM abreast_refusal WHERE abreast_refusal.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_refusal.created_at < %(created_at_1)s::BIGINT;

@@ -13,3 +13,9 @@ WHERE abreast_workspace.workspace_id = ?;
 DELETE FROM abreast_workspace_event WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision < ?;
 
 UPDATE abreast_workspace SET floor=? WHERE abreast_workspace.workspace_id = ?;
+
+SELECT abreast_workspace_event.created_at
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.revision = ?;
+
+DELETE FROM abreast_refusal WHERE abreast_refusal.workspace_id = ? AND abreast_refusal.created_at < ?;

@@ -10,14 +10,7 @@ SELECT abreast_thread_lease.fence, abreast_thread_lease.run_id
 FROM abreast_thread_lease
 WHERE abreast_thread_lease.thread_id = %(thread_id_1)s::VARCHAR;
 
-SELECT CASE WHEN (abreast_run.outcome = %(outcome_1)s::VARCHAR AND (SELECT abreast_thread_lease.fence
-FROM abreast_thread_lease
-WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN %(param_1)s::VARCHAR ELSE abreast_run.outcome END AS anon_1
-FROM abreast_run
-WHERE abreast_run.thread_id = %(thread_id_1)s::VARCHAR AND abreast_run.fence < %(fence_1)s::BIGINT ORDER BY abreast_run.fence DESC
- LIMIT %(param_2)s::INTEGER;
-
-SELECT CASE WHEN (abreast_run.outcome = %(outcome_1)s::VARCHAR AND (SELECT abreast_thread_lease.fence
+SELECT abreast_run.outcome, CASE WHEN (abreast_run.outcome = %(outcome_1)s::VARCHAR AND (SELECT abreast_thread_lease.fence
 FROM abreast_thread_lease
 WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN %(param_1)s::VARCHAR ELSE abreast_run.outcome END AS anon_1
 FROM abreast_run

@@ -38,14 +38,7 @@ SELECT abreast_thread_lease.fence, abreast_thread_lease.run_id
 FROM abreast_thread_lease
 WHERE abreast_thread_lease.thread_id = %s;
 
-SELECT CASE WHEN (abreast_run.outcome = %s AND (SELECT abreast_thread_lease.fence
-FROM abreast_thread_lease
-WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN %s ELSE abreast_run.outcome END AS anon_1
-FROM abreast_run
-WHERE abreast_run.thread_id = %s AND abreast_run.fence < %s ORDER BY abreast_run.fence DESC
- LIMIT %s;
-
-SELECT CASE WHEN (abreast_run.outcome = %s AND (SELECT abreast_thread_lease.fence
+SELECT abreast_run.outcome, CASE WHEN (abreast_run.outcome = %s AND (SELECT abreast_thread_lease.fence
 FROM abreast_thread_lease
 WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN %s ELSE abreast_run.outcome END AS anon_1
 FROM abreast_run

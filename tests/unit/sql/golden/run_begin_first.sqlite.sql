@@ -30,14 +30,7 @@ SELECT abreast_thread_lease.fence, abreast_thread_lease.run_id
 FROM abreast_thread_lease
 WHERE abreast_thread_lease.thread_id = ?;
 
-SELECT CASE WHEN (abreast_run.outcome = ? AND (SELECT abreast_thread_lease.fence
-FROM abreast_thread_lease
-WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN ? ELSE abreast_run.outcome END AS anon_1
-FROM abreast_run
-WHERE abreast_run.thread_id = ? AND abreast_run.fence < ? ORDER BY abreast_run.fence DESC
- LIMIT ? OFFSET ?;
-
-SELECT CASE WHEN (abreast_run.outcome = ? AND (SELECT abreast_thread_lease.fence
+SELECT abreast_run.outcome, CASE WHEN (abreast_run.outcome = ? AND (SELECT abreast_thread_lease.fence
 FROM abreast_thread_lease
 WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN ? ELSE abreast_run.outcome END AS anon_1
 FROM abreast_run

@@ -1,6 +1,6 @@
 -- Compiled, not run on MySQL.
 
-SELECT CASE WHEN (abreast_run.outcome = %s AND (SELECT abreast_thread_lease.fence
+SELECT abreast_run.outcome, CASE WHEN (abreast_run.outcome = %s AND (SELECT abreast_thread_lease.fence
 FROM abreast_thread_lease
 WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN %s ELSE abreast_run.outcome END AS anon_1
 FROM abreast_run

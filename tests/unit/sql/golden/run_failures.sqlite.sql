@@ -1,4 +1,4 @@
-SELECT CASE WHEN (abreast_run.outcome = ? AND (SELECT abreast_thread_lease.fence
+SELECT abreast_run.outcome, CASE WHEN (abreast_run.outcome = ? AND (SELECT abreast_thread_lease.fence
 FROM abreast_thread_lease
 WHERE abreast_thread_lease.thread_id = abreast_run.thread_id) > abreast_run.fence) THEN ? ELSE abreast_run.outcome END AS anon_1
 FROM abreast_run

@@ -8,3 +8,5 @@ SELECT abreast_workspace_event.workspace_id, abreast_workspace_event.event_id, a
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = :workspace_id_1 AND abreast_workspace_event.entity_type = :entity_type_1 AND abreast_workspace_event.entity_id = :entity_id_1 AND abreast_workspace_event.version > :version_1 ORDER BY abreast_workspace_event.version, abreast_workspace_event.event_id
  FETCH FIRST 20 ROWS ONLY;
+
+INSERT INTO abreast_refusal (workspace_id, refusal_id, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, entity_type, entity_id, operation, changed_fields, reason, created_at) VALUES (:workspace_id, :refusal_id, :actor_type, :actor_id, :on_behalf_of, :source_thread_id, :run_id, :mutation_id, :entity_type, :entity_id, :operation, :changed_fields, :reason, :created_at);

@@ -6,3 +6,5 @@ SELECT abreast_workspace_event.workspace_id, abreast_workspace_event.event_id, a
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %(workspace_id_1)s::VARCHAR AND abreast_workspace_event.entity_type = %(entity_type_1)s::VARCHAR AND abreast_workspace_event.entity_id = %(entity_id_1)s::VARCHAR AND abreast_workspace_event.version > %(version_1)s::BIGINT ORDER BY abreast_workspace_event.version, abreast_workspace_event.event_id
  LIMIT %(param_1)s::INTEGER;
+
+INSERT INTO abreast_refusal (workspace_id, refusal_id, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, entity_type, entity_id, operation, changed_fields, reason, created_at) VALUES (%(workspace_id)s::VARCHAR, %(refusal_id)s::VARCHAR, %(actor_type)s::VARCHAR, %(actor_id)s::VARCHAR, %(on_behalf_of)s::VARCHAR, %(source_thread_id)s::VARCHAR, %(run_id)s::VARCHAR, %(mutation_id)s::VARCHAR, %(entity_type)s::VARCHAR, %(entity_id)s::VARCHAR, %(operation)s::VARCHAR, %(changed_fields)s::VARCHAR, %(reason)s::VARCHAR, %(created_at)s::BIGINT);

@@ -6,3 +6,5 @@ SELECT abreast_workspace_event.workspace_id, abreast_workspace_event.event_id, a
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = ? AND abreast_workspace_event.entity_type = ? AND abreast_workspace_event.entity_id = ? AND abreast_workspace_event.version > ? ORDER BY abreast_workspace_event.version, abreast_workspace_event.event_id
  LIMIT ? OFFSET ?;
+
+INSERT INTO abreast_refusal (workspace_id, refusal_id, actor_type, actor_id, on_behalf_of, source_thread_id, run_id, mutation_id, entity_type, entity_id, operation, changed_fields, reason, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);

@@ -1,4 +1,4 @@
-"""Give a run less of what earlier runs of its thread have failed on."""
+"""Read a run's batch: less of it where earlier runs of its thread have failed on the same changes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,39 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from abreast.model.batch import Batch
+    from abreast.workspace_log import WorkspaceLog
 
 FAILURES: Final = 3
 """How often runs fail on the same changes before less is given, and again before the rest is counted."""
 
 _log = logging.getLogger(__name__)
+
+
+def read(log: WorkspaceLog, thread: tuple[str, str], wanted: Mapping[str, Any], failures: int) -> Batch:
+    """
+    Read the batch of a run.
+
+    Args:
+        thread: Its workspace and id.
+        wanted: What else `read_batch` takes.
+        failures: How many runs have failed on the same changes.
+
+    Raises:
+        AbreastError: As `read_batch` does.
+    """
+    batch = log.read_batch(*thread, **wanted)
+    less = smaller(batch, failures)
+    return batch if less is None else log.read_batch(*thread, **{**wanted, **less})
+
+
+async def aread(log: WorkspaceLog, thread: tuple[str, str], wanted: Mapping[str, Any], failures: int) -> Batch:
+    """Async twin of `read`."""
+    batch = await log.aread_batch(*thread, **wanted)
+    less = smaller(batch, failures)
+    return batch if less is None else await log.aread_batch(*thread, **{**wanted, **less})
 
 
 def smaller(batch: Batch, failures: int) -> dict[str, Any] | None:
