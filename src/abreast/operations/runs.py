@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
-from sqlalchemy import and_, case, select, update
+from sqlalchemy import and_, case, func, or_, select, update
 
 from abreast.sql.dialects import dialect_of, insert_missing
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from abreast.operations.leases import Lease
     from abreast.sql.tables import Tables
 
-LOOKED_AT: Final = 50
+LOOKED_AT: Final = 20
 
 Outcome = Literal["running", "succeeded", "failed", "unavailable", "interrupted", "refused", "stopped", "lost"]
 """How a run ended; "unavailable": what it needs was away, so that what it was given is not the cause."""
@@ -110,19 +110,21 @@ class Past(NamedTuple):
 
 def past_of(connection: Connection, tables: Tables, thread_id: str) -> Past:
     """
-    Look at a thread's last `LOOKED_AT` runs; called before the present one is written down.
+    Look at a thread's last runs; called before the present one is written down.
 
-    All that failed since the last success were given the same first event. A run that noticed itself that it has
-    lost its lease was alive, and is not counted.
+    All that failed since the last success were given the same first event. Of the last `LOOKED_AT` that succeeded or
+    failed so: more failures than that change nothing. A run that noticed itself that it has lost its lease was alive,
+    and is not counted.
     """
     row = tables.run
-    newest = select(row.c.outcome, outcome_of(tables)).where(row.c.thread_id == thread_id).order_by(row.c.fence.desc())
-    runs = [
-        (str(written), cast("Outcome", outcome)) for written, outcome in connection.execute(newest.limit(LOOKED_AT))
-    ]
-    since_success = takewhile(lambda run: run[0] != "succeeded", runs)
+    of_thread = row.alias()
+    last = select(func.max(of_thread.c.fence)).where(of_thread.c.thread_id == thread_id).scalar_subquery()
+    told = or_(row.c.outcome.in_(("succeeded", *_COUNTED)), row.c.fence == last)
+    newest = select(row.c.outcome, outcome_of(tables)).where(row.c.thread_id == thread_id, told)
+    found = connection.execute(newest.order_by(row.c.fence.desc()).limit(LOOKED_AT)).all()
+    since_success = takewhile(lambda run: run[0] != "succeeded", found)
     failures = sum(written in _COUNTED and outcome != "running" for written, outcome in since_success)
-    return Past(runs[0][1] if runs else None, failures)
+    return Past(cast("Outcome", found[0][1]) if found else None, failures)
 
 
 def _key(tables: Tables, run: RunKey) -> list[ColumnElement[bool]]:
