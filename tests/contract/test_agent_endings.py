@@ -79,7 +79,7 @@ class Turn:
     def goes_on(self, outcomes: list[str], *, told: bool = True) -> None:
         """Make sure that the thread is free, and that the next turn is given the change again, or not."""
         assert Standing("", outcomes, 1 if told else 2) == self.standing()
-        self.talk.build()
+        self.talk.build(on_interrupted="cancel")
         self.talk.model.answers.clear()
         self.talk.run({"messages": [("user", "And now?")]}, **self.options)
         assert told is (TOLD in self.talk.model.block())
@@ -491,7 +491,7 @@ def test_new_input_while_a_question_is_open(stored: Turn):
     """I4: a new message in the place of an answer is given the same changes, and those since."""
     asks_a_person(stored)
     stored.talk.change(stage="booked")
-    stored.talk.build()
+    stored.talk.build(on_interrupted="cancel")
     stored.ask()
     assert TOLD in stored.talk.model.block()
     assert "booked" in stored.talk.model.block().partition("CHANGES")[2]
