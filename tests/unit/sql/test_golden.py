@@ -64,6 +64,7 @@ OPERATIONS = (
     "snapshot",
     "number",
     "changes",
+    "has_written",
     "erase",
     "forget_before",
     "renew_epoch",
@@ -244,6 +245,7 @@ def run_reads(recorder, log):
     recorder.record("confirm", lambda: log.confirm(batch))
     recorder.record("snapshot", lambda: log.snapshot("w3"))
     recorder.record("changes", lambda: log.changes("w3", after=1, entity=item, key=10))
+    recorder.record("has_written", lambda: log.database.read(log.steps.has_written, "w3", "t1", 3))
     recorder.record("erase", lambda: log.erase("w3", item, 10))
     recorder.record("forget_before", lambda: log.forget_before("w3", 3))
     recorder.record("renew_epoch", lambda: log.renew_epoch("w3"))
