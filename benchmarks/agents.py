@@ -9,7 +9,7 @@ import statistics
 import sys
 import time
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,12 +24,15 @@ from sqlalchemy import Column, Integer, MetaData, String, Table, create_engine, 
 
 from abreast import Actor, Database, Entity, WorkspaceLog
 from abreast.langchain import WorkspaceContext, WorkspaceSyncMiddleware, bind
+from benchmarks.bare import Bare, sent
 from benchmarks.counting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from sqlalchemy import Connection, Engine
+
+    from benchmarks.bare import Statement
 
 ROWS: Final = 100
 LINES: Final = 50
@@ -89,11 +92,19 @@ def look() -> str:
 
 
 class Timed(WorkspaceSyncMiddleware):
-    """The middleware, noting the CPU time that each model call spends in it, without the model's own."""
+    """
+    The middleware, noting the CPU time that each model call spends in it, without the model's own.
+
+    Attributes:
+        listens: Whether it notes the statements too, which takes time of its own.
+        sent: The statements of each call it has listened to.
+    """
 
     def __init__(self, log: WorkspaceLog) -> None:
         super().__init__(log)
         self.spent: list[float] = []
+        self.listens = False
+        self.sent: list[list[Statement]] = []
 
     def wrap_model_call(self, request: Any, handler: Any) -> Any:
         """Call the model with the current state."""
@@ -124,9 +135,13 @@ class Timed(WorkspaceSyncMiddleware):
     @contextmanager
     def _noting(self) -> Iterator[list[float]]:
         besides: list[float] = []
-        began = time.process_time()
-        yield besides
-        self.spent.append(time.process_time() - began - sum(besides))
+        nothing: list[Statement] = []
+        with sent() if self.listens else nullcontext(nothing) as statements:
+            began = time.process_time()
+            yield besides
+            self.spent.append(time.process_time() - began - sum(besides))
+        if self.listens:
+            self.sent.append(statements)
 
 
 @dataclass
@@ -135,11 +150,13 @@ class Bench:
     A workspace and two agents that are the same but for abreast.
 
     Attributes:
+        url: Where the workspace is.
         calls: How often the model is called in each run.
         runner: Runs async calls; None for sync ones.
     """
 
     log: WorkspaceLog
+    url: str
     calls: int
     runner: asyncio.Runner | None
     turn: int = 0
@@ -155,23 +172,46 @@ class Bench:
         self.synced = bind(synced, self.log)
 
     def measure(self, runs: int) -> None:
-        """Run both agents by turns in threads that have begun, each synced run with the same changes to tell."""
-        threads = [f"{self.calls}-{self.mode}-{number}" for number in range(runs)]
-        for thread_id in threads:
-            self.ask(self.plain, thread_id)
-            self.ask(self.synced, thread_id)
+        """
+        Run both agents by turns in threads that have begun, and send the statements of the model calls alone.
+
+        Each synced run has changes to tell that nobody has read before.
+        """
+        bare, statements = Bare(self.log.database, self.url, self.runner), self.statements()
+        gc.collect()
+        gc.freeze()  # What is there already is not looked through between the runs.
+        gc.disable()
+        try:
+            for number in range(runs):
+                self._measure_one(f"{self.calls}-{self.mode}-{number}", bare, statements)
+        finally:
+            gc.enable()
+            gc.unfreeze()
+            bare.close()
+
+    def _measure_one(self, thread_id: str, bare: Bare, statements: Sequence[Sequence[Statement]]) -> None:
+        self.ask(self.plain, thread_id)
+        self.ask(self.synced, thread_id)
         change(self.log)
         self.timed.spent.clear()
         gc.collect()
-        gc.disable()
-        try:
-            for thread_id in threads:
-                self.spent["plain"].append(self.ask(self.plain, thread_id))
-                self.spent["synced"].append(self.ask(self.synced, thread_id))
-        finally:
-            gc.enable()
-        self.spent["first"] = self.timed.spent[:: self.calls]
-        self.spent["further"] = [spent for place, spent in enumerate(self.timed.spent) if place % self.calls]
+        self.spent["plain"].append(self.ask(self.plain, thread_id))
+        self.spent["synced"].append(self.ask(self.synced, thread_id))
+        first, *further = self.timed.spent
+        self.spent["first"].append(first)
+        self.spent["further"] += further
+        for place, of_one_call in enumerate(statements):
+            self.spent["database, further" if place else "database, first"].append(bare.send(of_one_call))
+
+    def statements(self) -> list[list[Statement]]:
+        """Give what each model call of a run sends."""
+        thread_id = f"{self.calls}-{self.mode}-heard"
+        self.ask(self.synced, thread_id)
+        change(self.log)
+        self.timed.listens = True
+        self.ask(self.synced, thread_id)
+        self.timed.listens = False
+        return self.timed.sent
 
     def transactions(self) -> list[str]:
         """Count the transactions of one run in a thread that has begun."""
@@ -238,17 +278,28 @@ def milliseconds(seconds: Sequence[float]) -> float:
 def show_cost(bench: Bench) -> None:
     """Print what the runs of one kind cost."""
     plain, synced = milliseconds(bench.spent["plain"]), milliseconds(bench.spent["synced"])
-    further = milliseconds(bench.spent["further"]) if bench.spent["further"] else 0.0
-    first = milliseconds(bench.spent["first"])
-    a_call = (first + further * (bench.calls - 1)) / bench.calls
-    verdict = "within" if a_call <= BUDGET_MS else "above"
-    figures = (plain, synced, synced / plain, (synced - plain) / bench.calls, first, further, a_call)
-    told = "".join(f"{figure:>12.2f}" for figure in figures)
-    print(f"  {bench.mode:<6}{bench.calls:>6}{told}  {verdict} {BUDGET_MS:g} ms")
+    told = [f"{figure:.2f}" for figure in (plain, synced, synced / plain)]
+    for call in ("first", "further"):
+        whole, database = bench.spent[call], bench.spent[f"database, {call}"]
+        told += [f"{figure:.2f}" for figure in parts(whole, database)] if whole else [""] * 3
+    verdicts = zip(
+        ("first call", "own part"), parts(bench.spent["first"], bench.spent["database, first"])[::2], strict=True
+    )
+    verdict = ", ".join(f"{name} {'within' if spent <= BUDGET_MS else 'above'}" for name, spent in verdicts)
+    print(f"  {bench.mode:<6}{bench.calls:>6}{''.join(f'{figure:>10}' for figure in told)}  {verdict} {BUDGET_MS:g} ms")
 
 
-COLUMNS: Final = ("without", "with", "ratio", "more a call", "first call", "further", "a call")
-"""A run without and with abreast, then the middleware's part: first call, each further one, and both evened out."""
+def parts(whole: Sequence[float], database: Sequence[float]) -> tuple[float, float, float]:
+    """Give what a model call takes, what its statements alone take, and the rest."""
+    call, statements = milliseconds(whole), milliseconds(database)
+    return call, statements, call - statements
+
+
+COLUMNS: Final = ("without", "with", "ratio", *("call", "database", "own") * 2)
+"""
+A run without and with abreast; then the middleware's part in the first model call and in each further one: the whole,
+what its statements take when they are sent alone, and the rest, which is abreast's own.
+"""
 
 
 def show_transactions(bench: Bench) -> int:
@@ -265,11 +316,13 @@ def measure(url: str | None, runs: int) -> int:
     """Measure on one database; counts what was wrong."""
     wrong = 0
     with workspace(url) as log, asyncio.Runner() as runner:
-        benches = [Bench(log, calls, how) for how in (None, runner) for calls in CALLS]
+        place = url or log.database.name
+        benches = [Bench(log, place, calls, how) for how in (None, runner) for calls in CALLS]
         for bench in benches:
             wrong += show_transactions(bench)
         print(f"\n  CPU time, ms, medians of {runs} runs")
-        print(f"  {'':6}{'calls':>6}{''.join(f'{name:>12}' for name in COLUMNS)}")
+        print(f"  {'':42}{'first call':>30}{'further call':>30}")
+        print(f"  {'':6}{'calls':>6}{''.join(f'{name:>10}' for name in COLUMNS)}")
         for bench in benches:
             bench.measure(runs)
             show_cost(bench)
@@ -289,7 +342,7 @@ def on_server(url: str) -> float:
     for runs in (1, few, many):  # the first begins the thread, which takes more
         before = _settled(server, url)
         with Database.open(url) as database:
-            bench = Bench(WorkspaceLog(database, entities=[TASK]), 1, None)
+            bench = Bench(WorkspaceLog(database, entities=[TASK]), url, 1, None)
             for _ in range(runs):
                 bench.ask(bench.synced, "on the server")
         spent[runs] = _settled(server, url) - before

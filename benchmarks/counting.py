@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["read", "write"]
 
-_BACKGROUND: Final = "abreast-heartbeat"
+BACKGROUND: Final = "abreast-heartbeat"
 """Thread whose beats come with the time that passes, not with what a run does."""
 
 
@@ -63,7 +63,7 @@ class Transactions(list[Transaction]):
 
     def begin(self, connection: Connection) -> None:
         """Note that a transaction has begun; the beats that renew leases are left out."""
-        if threading.current_thread().name != _BACKGROUND and connection not in self._running:
+        if threading.current_thread().name != BACKGROUND and connection not in self._running:
             options = connection.get_execution_options().items()
             self._running[connection] = Transaction("read" if self._reading <= options else "write")
             self.append(self._running[connection])

@@ -13,6 +13,7 @@ from benchmarks.counting import Transactions, counted
 from tests.contract.agents import Talk, begin, calls, update
 from tests.contract.client import Client, Place
 from tests.contract.history import edit, store
+from tests.contract.product import AGENT, Move
 
 LEASE, READ, END = "write", "read", "write"
 
@@ -111,3 +112,25 @@ def test_own_write_is_read_again(talk: Talk, transactions: Transactions):
     assert 1 == len(writes)
     assert [LEASE, READ, "write", "read", READ, END] == transactions.kinds
     assert "packed" in talk.model.block()
+
+
+@pytest.mark.parametrize(
+    ("thread_id", "looked", "told"),
+    [("t1", ["read", READ, "write", READ], "packed"), ("t2", ["read"], "booked")],
+)
+def test_write_that_waits_for_its_number(
+    talk: Talk, transactions: Transactions, thread_id: str, looked: list[str], told: str
+):
+    """S02 I5: an own write counts before it has a number; what others write meanwhile changes no block of the run."""
+
+    @tool
+    def pack() -> str:
+        """Pack."""
+        with talk.client.log.write("w1", actor=AGENT, source_thread_id=thread_id, number="later") as write:
+            write.update(Move, "m1", {"stage": "packed"}, expected_version=2)
+        return "done"
+
+    talk.build([pack])
+    talk.ask("Pack", calls(("pack", {})), AIMessage("Packed."))
+    assert [LEASE, READ, "write", *looked, END] == transactions.kinds
+    assert f'stage: "{told}"' in talk.model.block()

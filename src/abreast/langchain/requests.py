@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -64,9 +65,15 @@ def with_metadata(request: ModelRequest[Any], grounding: Mapping[str, Any]) -> M
     return request.override(model=model.model_copy(update={"metadata": metadata}))
 
 
-def _packages(model: object) -> set[str]:
+def _packages(model: object) -> frozenset[str]:
     """Name the packages that a model's class and its bases come from: applications make subclasses."""
-    return {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
+    return _packages_of(cast("Any", type(model)))
+
+
+@lru_cache(maxsize=64)
+def _packages_of(kind: type[Any]) -> frozenset[str]:
+    """Name them, once for the few classes of models that a process has: each call asks twice."""
+    return frozenset(base.__module__.partition(".")[0] for base in kind.__mro__)
 
 
 def _takes_marks(model: object) -> bool:

@@ -213,7 +213,9 @@ class WorkspaceSyncMiddleware(AgentMiddleware[SyncState, Any, Any]):
         return self._kept.setdefault(call.run, Readings())
 
     def _keep(self, call: Call, request: ModelRequest[Any], batch: Batch, instead_of: Reading | None) -> Reading:
-        told = replace(batch, lines=tuple(line for line in batch.lines if not call.own.issuperset(line.mutations)))
+        told = batch
+        if call.own:
+            told = replace(batch, lines=tuple(line for line in batch.lines if not call.own.issuperset(line.mutations)))
         block = render(told, self._log.entities, **render_options(self._options))
         reading = Reading.of(told, block, request.messages, call.turn)
         return self._readings(call).keep(_key(call), reading, instead_of=instead_of)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from abreast.model.batch import Batch
-    from abreast.model.event import Event
     from abreast.prompt import Placement
     from abreast.workspace_log import WorkspaceLog
 
@@ -24,7 +23,6 @@ RunKey = tuple[int, str, str, str]
 """Identity of the run's object, graph, workspace and thread."""
 
 _MOST_KEPT: Final = 256
-_LOOKED_AT: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +72,16 @@ def placed(messages: Sequence[Any], block: str, placement: Placement, read_at: i
 
 def wrote(log: WorkspaceLog, reading: Reading, messages: Sequence[Any]) -> bool:
     """Say whether the thread itself has written since a reading: its own tools did."""
-    if not reading.precedes_tools(messages):
-        return False
-    batch = reading.batch
-    return _hold_own(log.changes(batch.workspace_id, after=batch.head, limit=_LOOKED_AT), batch.thread_id)
+    return reading.precedes_tools(messages) and log.database.read(log.steps.has_written, *_since(reading.batch))
 
 
 async def awrote(log: WorkspaceLog, reading: Reading, messages: Sequence[Any]) -> bool:
     """Async twin of `wrote`."""
-    if not reading.precedes_tools(messages):
-        return False
-    batch = reading.batch
-    return _hold_own(await log.achanges(batch.workspace_id, after=batch.head, limit=_LOOKED_AT), batch.thread_id)
+    return reading.precedes_tools(messages) and await log.database.aread(log.steps.has_written, *_since(reading.batch))
 
 
-def _hold_own(events: Sequence[Event], thread_id: str) -> bool:
-    """Say whether a thread wrote one of the events, or could have written one that is not among them."""
-    return len(events) == _LOOKED_AT or any(event.source_thread_id == thread_id for event in events)
+def _since(batch: Batch) -> tuple[str, str, int]:
+    return batch.workspace_id, batch.thread_id, batch.head
 
 
 @dataclass(slots=True)

@@ -136,8 +136,9 @@ def messages_of(state: object, key: str) -> list[Any]:
 
 def turn_of(messages: Sequence[Any]) -> str:
     """Name a turn by its user message: the same on resume, another one with the next input."""
-    users = _users(messages)
-    return str((users and id_of(messages[users[-1]])) or f"#{len(users)}")
+    last = _last_user(messages)
+    named = None if last is None else id_of(messages[last])
+    return named or f"#{sum(map(_is_user, messages))}"
 
 
 def id_of(message: Any) -> str | None:
@@ -152,10 +153,10 @@ def has_history(state: object, messages: Sequence[Any]) -> bool:
 
     Neither is what it said in this turn, if abreast was there.
     """
-    turn, users = turn_of(messages), _users(messages)
+    turn, last = turn_of(messages), _last_user(messages)
     notes = _notes(state, DELIVERED)
-    if users and any(note is not None and note.get("turn") == turn for note in notes.values()):
-        messages = messages[: users[-1]]
+    if last is not None and any(note is not None and note.get("turn") == turn for note in notes.values()):
+        messages = messages[:last]
     return any(role_of(message) in ("assistant", "tool") or is_summary(message) for message in messages)
 
 
@@ -164,9 +165,13 @@ def has_tool_results(messages: Sequence[Any]) -> bool:
     return any(role_of(message) == "tool" for message in messages)
 
 
-def _users(messages: Sequence[Any]) -> list[int]:
-    """Give the places of what users say."""
-    return [place for place, message in enumerate(messages) if role_of(message) == "user" and not is_summary(message)]
+def _last_user(messages: Sequence[Any]) -> int | None:
+    """Give the place of what a user said last, without a look at what was said before."""
+    return next((place for place in reversed(range(len(messages))) if _is_user(messages[place])), None)
+
+
+def _is_user(message: Any) -> bool:
+    return role_of(message) == "user" and not is_summary(message)
 
 
 def _notes(state: object, key: str) -> dict[str, dict[str, Any] | None]:

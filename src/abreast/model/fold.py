@@ -17,6 +17,8 @@ MOST_NAMED: Final = 16
 T = TypeVar("T", bound="Hashable")
 Versions = dict[str, tuple[int, int]]
 """Lowest and highest version of the row among the joined events that set a field, by field name."""
+_NO_LINES: Final[dict[str | None, Line]] = {}
+_NO_VERSIONS: Final[Versions] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +118,22 @@ class Fold:
     count: int = 0
     _line_count: int = 0
     _bytes: int = 0
+    _sizes: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     _versions: dict[tuple[str, str], Versions] = field(default_factory=dict[tuple[str, str], Versions])
 
     def add(self, event: Event) -> bool:
         """Join one event, or refuse it because the fold would grow past its bounds."""
         key = (event.entity_type, event.entity_id)
-        old, versions = self.lines.get(key, {}), self._versions.get(key, {})
-        new = _joined(old, event, self.shown, versions)
+        old, versions = self.lines.get(key, _NO_LINES), self._versions.get(key, _NO_VERSIONS)
+        new = _joined(old, event, self.shown, versions) if old else _begun(event, self.shown)
         lines = self._line_count - len(old) + len(new)
-        size = self._bytes - _size(old) + _size(new)
+        new_size = _size(new)
+        size = self._bytes - self._sizes.get(key, 0) + new_size
         if self.count and (lines > self.limit or size > self.max_bytes):
             return False
         if new:
             self.lines[key] = new
-            self._versions[key] = _widened(versions, event)
-        else:
-            self.lines.pop(key, None)
+            self._sizes[key], self._versions[key] = new_size, _widened(versions, event)
         self._line_count, self._bytes = lines, size
         self.count += 1
         self.last = event
@@ -153,7 +155,12 @@ def value_bytes(value: Any) -> int:
     if value is None or isinstance(value, bool):
         return 5 if value is False else 4
     if isinstance(value, str):
-        return min(VALUE_BYTES, len(_ENCODER.encode(value[:VALUE_BYTES]).encode("utf-8", "surrogatepass")))
+        if len(value) >= VALUE_BYTES:
+            return VALUE_BYTES
+        if value.isascii() and value.isprintable():
+            # Of such a text JSON escapes these two alone; to write it out takes several times as long.
+            return min(VALUE_BYTES, len(value) + 2 + value.count('"') + value.count("\\"))
+        return min(VALUE_BYTES, len(_ENCODER.encode(value).encode("utf-8", "surrogatepass")))
     count = 0
     for part in _ENCODER.iterencode(value):
         count += len(part.encode("utf-8", "surrogatepass"))
@@ -177,10 +184,21 @@ def without_past(line: Line) -> Line | None:
 
 
 def _size(lines: dict[str | None, Line]) -> int:
-    return sum(
-        value_bytes(line.before) + value_bytes(line.after) + sum(map(value_bytes, line.values.values()))
-        for line in lines.values()
-    )
+    size = 0
+    for line in lines.values():
+        size += value_bytes(line.before) + value_bytes(line.after)
+        if line.values:
+            size += sum(map(value_bytes, line.values.values()))
+    return size
+
+
+def _begun(event: Event, shown: Callable[[str, str], bool]) -> dict[str | None, Line]:
+    """Give the lines of a row's first event."""
+    if event.operation == "insert":
+        return {None: _whole(event, "insert", event.after)}
+    if event.operation == "delete":
+        return {None: _whole(event, "delete", event.before)}
+    return {name: _changed(event, name) for name in event.changed_fields if shown(event.entity_type, name)}
 
 
 def _joined(
@@ -193,14 +211,14 @@ def _joined(
     if event.operation == "delete":
         made_here = whole is not None and whole.kind in ("insert", "transient")
         return {None: _extended(_all(old), _whole(event, "transient" if made_here else "delete", event.before))}
-    if not any(shown(event.entity_type, name) for name in event.changed_fields):
+    named = [name for name in event.changed_fields if shown(event.entity_type, name)]
+    if not named:
         return old
     if whole is not None:
         return {None: _extended([whole], _whole(event, whole.kind, _values(whole, event, versions)))}
     joined = dict(old)
-    for name in event.changed_fields:
-        if shown(event.entity_type, name):
-            joined[name] = _field(old.get(name), event, name, versions)
+    for name in named:
+        joined[name] = _field(old.get(name), event, name, versions)
     return joined
 
 
@@ -220,10 +238,11 @@ def _is_newest(event: Event, name: str, versions: Versions) -> bool:
 
 def _widened(versions: Versions, event: Event) -> Versions:
     """Note which version an event gave its fields; an insert begins anew, as versions may."""
-    known = {} if event.operation == "insert" else versions
-    widened = dict(known)
+    if not versions or event.operation == "insert":
+        return dict.fromkeys(event.changed_fields, (event.version, event.version))
+    widened = dict(versions)
     for name in event.changed_fields:
-        lowest, highest = known.get(name, (event.version, event.version))
+        lowest, highest = versions.get(name, (event.version, event.version))
         widened[name] = min(lowest, event.version), max(highest, event.version)
     return widened
 
@@ -232,17 +251,13 @@ def _all(lines: dict[str | None, Line]) -> Iterable[Line]:
     return sorted(lines.values(), key=lambda line: line.first_revision)
 
 
-def _field(old: Line | None, event: Event, name: str, versions: Versions) -> Line:
+def _changed(event: Event, name: str) -> Line:
     before, after = event.before or {}, event.after or {}
-    line = _line(
-        event,
-        "update",
-        field=name,
-        before=before.get(name),
-        after=after.get(name),
-        has_before=name in before,
-        has_after=name in after,
-    )
+    return _line(event, "update", {}, name, before.get(name), after.get(name), name in before, name in after)
+
+
+def _field(old: Line | None, event: Event, name: str, versions: Versions) -> Line:
+    line = _changed(event, name)
     if old is None:
         return line
     if event.version >= versions[name][0]:
@@ -253,38 +268,39 @@ def _field(old: Line | None, event: Event, name: str, versions: Versions) -> Lin
 
 
 def _whole(event: Event, kind: LineKind, values: JsonObject | None) -> Line:
-    return _line(event, kind, values=values or {})
+    return _line(event, kind, values or {})
 
 
 def _line(
     event: Event,
     kind: LineKind,
-    *,
+    values: JsonObject,
     field: str | None = None,
     before: Any = None,
     after: Any = None,
-    has_before: bool = False,
-    has_after: bool = False,
-    values: JsonObject | None = None,
+    has_before: bool = False,  # noqa: FBT001, FBT002 - by position, as below
+    has_after: bool = False,  # noqa: FBT001, FBT002 - as above
 ) -> Line:
+    revision, at = event.revision or 0, event.created_at
+    # By position, as `Line` lists them: names would take half as long again, for each of many events.
     return Line(
-        kind=kind,
-        entity_type=event.entity_type,
-        entity_id=event.entity_id,
-        field=field,
-        before=before,
-        after=after,
-        has_before=has_before,
-        has_after=has_after,
-        values=values or {},
-        actors=(event.actor,),
-        threads=(event.source_thread_id,),
-        count=1,
-        first_revision=event.revision or 0,
-        last_revision=event.revision or 0,
-        first_at=event.created_at,
-        last_at=event.created_at,
-        mutations=(event.mutation_id,),
+        kind,
+        event.entity_type,
+        event.entity_id,
+        field,
+        before,
+        after,
+        has_before,
+        has_after,
+        values,
+        (event.actor,),
+        (event.source_thread_id,),
+        1,
+        revision,
+        revision,
+        at,
+        at,
+        (event.mutation_id,),
     )
 
 

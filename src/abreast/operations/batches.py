@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, bindparam, case, exists, literal, select
+from sqlalchemy import BigInteger, and_, bindparam, case, exists, literal, select
 
 from abreast.errors import InvalidInput, ReplicaBehind, ThreadBoundElsewhere, WorkspaceNotFound
 from abreast.model.batch import Batch
@@ -33,12 +33,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Standing:
-    """Where the log and the thread stand, read in one statement."""
+    """
+    Where the log and the thread stand, read in one statement.
+
+    Attributes:
+        mark_found: Id of the event now at the thread's cursor.
+        checkpoint_mark: Id of the event now at the checkpoint's cursor.
+    """
 
     position: Position
     bound_to: str | None
     cursor: Cursor | None
     mark_found: str | None
+    checkpoint_mark: str | None
     waiting: bool
 
 
@@ -110,7 +117,7 @@ def read_batch(
         raise WorkspaceNotFound(request.workspace_id)
     if standing.bound_to != request.workspace_id:
         raise ThreadBoundElsewhere(request.thread_id, request.workspace_id)
-    since, reset = _since(connection, tables, request, standing)
+    since, reset = _since(request, standing)
     delivery = Delivery()
     if reset is None:
         delivery = deliver(connection, tables, catalog, request, since.revision, standing.position.head)
@@ -145,9 +152,10 @@ def _select_standing(tables: Tables) -> Select[Any]:
         stored.c.scope == scope,
     )
     waiting = exists().where(event.c.workspace_id == place, event.c.revision.is_(None))
-    head_mark, mark_found = (
+    in_checkpoint: BindParameter[int | None] = bindparam("in_checkpoint", type_=BigInteger)
+    head_mark, mark_found, checkpoint_mark = (
         select(event.c.event_id).where(event.c.workspace_id == place, event.c.revision == revision).scalar_subquery()
-        for revision in (workspace.c.head, stored.c.revision)
+        for revision in (workspace.c.head, stored.c.revision, in_checkpoint)
     )
     told: list[ColumnElement[Any]] = [
         workspace.c.epoch,
@@ -159,13 +167,19 @@ def _select_standing(tables: Tables) -> Select[Any]:
         stored.c.revision,
         stored.c.mark,
         mark_found.label("mark_found"),
+        checkpoint_mark.label("checkpoint_mark"),
         case((waiting, literal(1)), else_=literal(0)).label("waiting"),
     ]
     return select(*told).select_from(workspace.outerjoin(stored, of_thread)).where(workspace.c.workspace_id == place)
 
 
 def _standing(connection: Connection, tables: Tables, request: BatchRequest) -> _Standing | None:
-    given = {"place": request.workspace_id, "thread": request.thread_id, "of_scope": request.scope}
+    given = {
+        "place": request.workspace_id,
+        "thread": request.thread_id,
+        "of_scope": request.scope,
+        "in_checkpoint": None if request.checkpoint_cursor is None else request.checkpoint_cursor.revision,
+    }
     row = connection.execute(_select_standing(tables), given).first()
     if row is None:
         return None
@@ -180,7 +194,7 @@ def _standing(connection: Connection, tables: Tables, request: BatchRequest) -> 
             row.mark,
         )
     at = Position(row.epoch, int(row.head), row.head_mark or "", int(row.floor))
-    return _Standing(at, row.bound, cursor, row.mark_found, bool(row.waiting))
+    return _Standing(at, row.bound, cursor, row.mark_found, row.checkpoint_mark, bool(row.waiting))
 
 
 def _is_open(standing: _Standing, request: BatchRequest) -> bool:
@@ -188,13 +202,11 @@ def _is_open(standing: _Standing, request: BatchRequest) -> bool:
     return standing.bound_to is not None and has_cursor
 
 
-def _since(
-    connection: Connection, tables: Tables, request: BatchRequest, standing: _Standing
-) -> tuple[Cursor, ResetReason | None]:
+def _since(request: BatchRequest, standing: _Standing) -> tuple[Cursor, ResetReason | None]:
     """Choose where reading starts: the lower cursor, or one after which changes cannot be listed."""
     known = [(standing.cursor, standing.mark_found)] if standing.cursor is not None else []
     if request.checkpoint_cursor is not None:
-        known.append(_from_checkpoint(connection, tables, request, request.checkpoint_cursor))
+        known.append((_from_checkpoint(request, request.checkpoint_cursor), standing.checkpoint_mark))
     if not known:
         at = standing.position
         return Cursor(request.workspace_id, request.thread_id, request.scope, at.epoch, 0, ""), "no_cursor"
@@ -209,17 +221,14 @@ def _since(
     return since, None
 
 
-def _from_checkpoint(
-    connection: Connection, tables: Tables, request: BatchRequest, cursor: Cursor
-) -> tuple[Cursor, str | None]:
+def _from_checkpoint(request: BatchRequest, cursor: Cursor) -> Cursor:
     if cursor.workspace_id != request.workspace_id:
         raise InvalidInput(
             "checkpoint_cursor",
             "belongs to another workspace",
             "pass the cursor that this thread's state holds",
         )
-    own = replace(cursor, thread_id=request.thread_id, scope=request.scope)
-    return own, cursors.mark_at(connection, tables, request.workspace_id, cursor.revision)
+    return replace(cursor, thread_id=request.thread_id, scope=request.scope)
 
 
 @dataclass(frozen=True)
@@ -239,9 +248,10 @@ class _Rows:
 
     def current(self, lines: tuple[Line, ...], snapshot: Snapshot) -> dict[tuple[str, str], Row | None]:
         """Give the rows of the lines as they are now; those that are not listed are read by id."""
-        listed = {(row.entity_type, row.entity_id): row for entity in snapshot.entities for row in entity.rows}
         known = (line for line in lines if line.entity_type in self.catalog.by_name)
         wanted = dict.fromkeys((line.entity_type, line.entity_id) for line in known)
+        by_id = {part.entity_type: {row.entity_id: row for row in part.rows} for part in snapshot.entities}
+        listed = {key: row for key in wanted if (row := by_id[key[0]].get(key[1])) is not None}
         unlisted = [key for key in wanted if key not in listed]
         reader = self._reader()
         found: dict[tuple[str, str], Row] = {}

@@ -48,11 +48,13 @@ class Cells:
 
     Attributes:
         refused: Makes the error that tells of a statement the database refuses, of its reason and constraint.
+        given: Values of the parameters that the statements leave open, by name.
     """
 
     connection: Connection
     entity: EntityTable
     refused: Callable[[str, str | None], Exception]
+    given: Mapping[str, Any] | None = None
 
     def execute(self, statement: Executable) -> Any:
         """
@@ -79,12 +81,23 @@ class Cells:
     def rows(
         self, wanted: Select[Any], columns: Mapping[str, ColumnElement[Any]], needed: Collection[str]
     ) -> list[dict[str, Any]]:
+        """Read native values by field name; as `tuples`."""
+        return [dict(zip(columns, row, strict=True)) for row in self.tuples(wanted, columns, needed)]
+
+    def tuples(
+        self,
+        wanted: Select[Any],
+        columns: Mapping[str, ColumnElement[Any]],
+        needed: Collection[str],
+        whole: Select[Any] | None = None,
+    ) -> Sequence[Sequence[Any]]:
         """
-        Read native values by field name; of fields that cannot be read in every row, the text where it has to be.
+        Read native values in the order of the columns; of those that cannot be read, the text where it has to be.
 
         Args:
             wanted: A SELECT without its columns.
             needed: Fields that text cannot stand for.
+            whole: The SELECT with these columns, where there is one already: to build it takes as long as to run it.
 
         Raises:
             TableMissing: The table is not there.
@@ -92,26 +105,26 @@ class Cells:
             Exception: What `refused` makes.
         """
         try:
-            found = self._fetched(wanted.add_columns(*columns.values()))
+            return self._fetched(wanted.add_columns(*columns.values()) if whole is None else whole)
         except Unreadable:
-            found = None
-        if found is None:
-            return self._as_text(wanted, columns, needed)
-        return [dict(zip(columns, row, strict=True)) for row in found]
+            pass
+        return self._as_text(wanted, columns, needed)
 
     def _as_text(
         self, wanted: Select[Any], columns: Mapping[str, ColumnElement[Any]], needed: Collection[str]
-    ) -> list[dict[str, Any]]:
+    ) -> list[tuple[Any, ...]]:
         self._fetched(wanted.add_columns(*(columns[name] for name in needed)))
         doubtful = [name for name in columns if name not in needed and not self._reads(wanted, columns[name])]
         chosen = [cast(column, CELL_TEXT) if name in doubtful else column for name, column in columns.items()]
         fitting = {name: column for name in doubtful for column in self._fitting(wanted, columns[name])}
         found = self._fetched(wanted.add_columns(*chosen, *fitting.values()))
-        rows = [dict(zip(columns, row[: len(columns)], strict=True)) for row in found]
         natives = [dict(zip(fitting, row[len(columns) :], strict=True)) for row in found]
         return [
-            row | {name: _native(columns[name], row[name], native.get(name)) for name in doubtful}
-            for row, native in zip(rows, natives, strict=True)
+            tuple(
+                _native(columns[name], value, native.get(name)) if name in doubtful else value
+                for name, value in zip(columns, row, strict=False)
+            )
+            for row, native in zip(found, natives, strict=True)
         ]
 
     def _fitting(self, wanted: Select[Any], column: ColumnElement[Any]) -> list[ColumnElement[Any]]:
@@ -141,7 +154,7 @@ class Cells:
         return self._guarded(result.all)  # type: ignore[no-any-return]
 
     def _executed(self, statement: Executable) -> Any:
-        return self._guarded(lambda: self.connection.execute(statement))
+        return self._guarded(lambda: self.connection.execute(statement, self.given))
 
     def _guarded(self, step: Callable[[], Any]) -> Any:
         try:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import BigInteger, bindparam, case, exists, literal, or_, select
 
 from abreast.operations.record import event_of, select_events, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from abreast.model.event import Event
     from abreast.sql.mapping import Catalog
@@ -102,3 +105,20 @@ def list_changes(
         wanted = wanted.where(event.c.entity_id == entity_id)
     found = map(event_of, connection.execute(wanted.order_by(event.c.revision).limit(limit)))
     return [told(event, catalog.by_name.get(event.entity_type)) for event in found]
+
+
+def has_written(connection: Connection, tables: Tables, workspace_id: str, thread_id: str, *, after: int) -> bool:
+    """Say whether a thread has written after a revision; its events may still wait for their numbers."""
+    given = {"place": workspace_id, "thread": thread_id, "after": after}
+    return bool(connection.execute(_select_written(tables), given).scalar())
+
+
+@lru_cache(maxsize=16)
+def _select_written(tables: Tables) -> Select[Any]:
+    """Build the statement that a run sends after each of its tools, once: to build it takes longer than to run it."""
+    event = tables.workspace_event
+    own = exists().where(event.c.workspace_id == bindparam("place"), event.c.source_thread_id == bindparam("thread"))
+    # Each of the two finds its events by the index, which both conditions in one would not.
+    numbered = own.where(event.c.revision > bindparam("after", type_=BigInteger))
+    waiting = own.where(event.c.revision.is_(None))
+    return select(case((or_(numbered, waiting), literal(1)), else_=literal(0)))

@@ -29,7 +29,7 @@ SHORTER = (200, 80, 30)
 
 def size(lines: Iterable[str]) -> int:
     """Count the bytes of lines, each with its line break."""
-    return sum(len(line.encode()) + 1 for line in lines)
+    return len("\n".join([*lines, ""]).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Changes:
 
     def _may_tell(self, line: Line, entity: Entity) -> Line | None:
         """Give what may be told of a line, or None."""
-        if line.field is not None and line.field not in entity.expose + entity.hidden:
+        if line.field is not None and line.field not in entity.expose and line.field not in entity.hidden:
             return None
         if entity.visible is None:
             return line
@@ -135,7 +135,7 @@ class Changes:
             kind=line.kind,
             who=self._who(line),
             subject=writer.subject(entity, line.entity_id, row.values if row else line.values),
-            span=_span(line),
+            span=Span(line.count, line.first_revision, line.last_revision),
             values=writer.values(entity, line.values) if line.kind == "delete" else "",
             exists=row is not None,
         )
@@ -144,16 +144,15 @@ class Changes:
         row = self._now(line)
         values = row.values if row else {}
         shown = field in entity.expose
-        before = writer.value(entity, field, line.before) if shown and line.has_before else None
-        after = writer.value(entity, field, line.after) if shown and line.has_after else None
+        has_before, has_after = shown and line.has_before, shown and line.has_after
         return FieldChange(
-            who=self._who(line),
-            subject=writer.subject(entity, line.entity_id, values),
-            field=field_label(entity, field),
-            span=_span(line),
-            before=before,
-            after=after,
-            returned=shown and line.has_before and line.has_after and line.before == line.after,
+            self._who(line),
+            writer.subject(entity, line.entity_id, values),
+            field_label(entity, field),
+            Span(line.count, line.first_revision, line.last_revision),
+            before=writer.value(entity, field, line.before) if has_before else None,
+            after=writer.value(entity, field, line.after) if has_after else None,
+            returned=has_before and has_after and line.before == line.after,
             hidden=not shown,
             gone=row is None,
             now=writer.value(entity, field, values[field]) if shown and field in values else None,
@@ -175,7 +174,3 @@ class Changes:
             )
             named = self._named[told] = (*found, OTHERS) if line.more_actors else found
         return named
-
-
-def _span(line: Line) -> Span:
-    return Span(line.count, line.first_revision, line.last_revision)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from abreast.errors import UnknownEntity
@@ -10,15 +12,13 @@ from abreast.prompt.changes import SHORTER, size
 from abreast.prompt.values import Writer, entity_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from abreast.model.entity import Entity, EntityRows, Row
     from abreast.prompt.sentences import Sentences
 
-Key = tuple[str, str]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Current:
     """
     The current rows of one snapshot, ready to be written into any room.
@@ -39,78 +39,77 @@ class Current:
 
     def written(self, limit: int, room: int) -> list[str]:
         """Write as many rows as fit into `room` bytes, besides what `reserved` counts."""
-        lines = self._chosen(limit, room)
-        return [line for part in self.parts for line in self._part(part, lines)]
+        writer = Writer(self.words, limit)
+        lines = [[self._line(row, writer) for row in rows] for rows in self._lists]
+        if sum(map(size, lines)) > room:
+            lines = self._fitting(lines, limit, room)
+        parts = zip(self.parts, lines[::2], lines[1::2], strict=True)
+        return [line for part, listed, outside in parts for line in self._part(part, listed, outside)]
 
-    def _chosen(self, limit: int, room: int) -> dict[Key, str]:
-        chosen: dict[Key, str] = {}
-        limits = (limit, *(length for length in SHORTER if length < limit))
-        writers = [Writer(self.words, length) for length in limits]
-        for row in self._by_urgency():
-            for line in self._versions(row, writers):
-                needed = size([line])
+    @cached_property
+    def _lists(self) -> list[Sequence[Row]]:
+        """What is listed of each entity, and behind it the changed rows outside of that list."""
+        return [rows for part in self.parts for rows in (part.rows, self._outside[part.entity_type])]
+
+    def _fitting(self, lines: Sequence[Sequence[str]], limit: int, room: int) -> list[list[str]]:
+        """Keep the lines that fit, some of them shorter: of the changed rows before the others."""
+        writers = [Writer(self.words, length) for length in SHORTER if length < limit]
+        kept: dict[tuple[int, int], str] = {}
+        for _, at, place in sorted(self._by_urgency()):
+            row, line = self._lists[at][place], lines[at][place]
+            for version in chain([line], (self._line(row, shorter) for shorter in writers)):
+                needed = size([version])
                 if needed <= room:
-                    chosen[_key(row)] = line
+                    kept[at, place] = version
                     room -= needed
                     break
-        return chosen
+        return [[kept[at, place] for place in range(len(rows)) if (at, place) in kept] for at, rows in enumerate(lines)]
 
-    def _by_urgency(self) -> Iterator[Row]:
-        """Give the changed rows before the others; each row once."""
-        listed = {_key(row): row for part in self.parts for row in part.rows}
-        changed = {_key(row) for row in self.changed}
-        yield from (row for key, row in listed.items() if key in changed)
-        yield from (row for part in self.parts for row in self._outside(part))
-        yield from (row for key, row in listed.items() if key not in changed)
+    def _by_urgency(self) -> Iterator[tuple[int, int, int]]:
+        """Give each row's urgency, lowest first, list and place in it."""
+        changed = {(row.entity_type, row.entity_id) for row in self.changed}
+        for at, rows in enumerate(self._lists):
+            for place, row in enumerate(rows):
+                yield 1 if at % 2 else 0 if (row.entity_type, row.entity_id) in changed else 2, at, place
 
-    def _versions(self, row: Row, writers: Iterable[Writer]) -> Iterator[str]:
+    def _line(self, row: Row, writer: Writer) -> str:
         entity = self._entity(row.entity_type)
-        for writer in writers:
-            subject = writer.subject(entity, row.entity_id, {})
-            yield self.words.row(subject, row.version, writer.values(entity, row.values))
+        subject = writer.subject(entity, row.entity_id, {})
+        return self.words.row(subject, row.version, writer.values(entity, row.values))
 
-    def _part(self, part: EntityRows, chosen: Mapping[Key, str]) -> Iterator[str]:
-        label = entity_label(self._entity(part.entity_type))
-        listed = [chosen[_key(row)] for row in part.rows if _key(row) in chosen]
+    def _part(self, part: EntityRows, listed: Sequence[str], outside: Sequence[str]) -> Iterator[str]:
+        label, changed = entity_label(self._entity(part.entity_type)), len(self._outside[part.entity_type])
         yield self.words.rows(label, part.total)
         yield from listed
         if part.total > len(listed):
             yield self.words.unlisted(label, part.total - len(listed))
-        yield from self._part_outside(part, label, chosen)
-
-    def _part_outside(self, part: EntityRows, label: str, chosen: Mapping[Key, str]) -> Iterator[str]:
-        outside = self._outside(part)
-        if not outside:
-            return
-        listed = [chosen[_key(row)] for row in outside if _key(row) in chosen]
-        yield self.words.outside(label)
-        yield from listed
-        if len(outside) > len(listed):
-            yield self.words.unlisted(label, len(outside) - len(listed))
+        if changed:
+            yield self.words.outside(label)
+            yield from outside
+        if changed > len(outside):
+            yield self.words.unlisted(label, changed - len(outside))
 
     def _heads(self, part: EntityRows) -> Iterator[str]:
         label = entity_label(self._entity(part.entity_type))
-        outside = self._outside(part)
+        outside = self._outside[part.entity_type]
         yield self.words.rows(label, part.total)
         yield self.words.unlisted(label, part.total)
         if outside:
             yield self.words.outside(label)
             yield self.words.unlisted(label, len(outside))
 
-    def _outside(self, part: EntityRows) -> list[Row]:
-        """Give the changed rows of an entity that its limit or filter leaves out, in order of their ids."""
-        listed = {row.entity_id for row in part.rows}
-        return sorted(
-            (row for row in self.changed if row.entity_type == part.entity_type and row.entity_id not in listed),
-            key=lambda row: row.entity_id,
-        )
+    @cached_property
+    def _outside(self) -> dict[str, list[Row]]:
+        """The changed rows that an entity's limit or filter leaves out, in order of their ids, by entity."""
+        listed = {part.entity_type: {row.entity_id for row in part.rows} for part in self.parts}
+        outside: dict[str, list[Row]] = {entity_type: [] for entity_type in listed}
+        for row in sorted(self.changed, key=lambda row: row.entity_id):
+            if row.entity_type in listed and row.entity_id not in listed[row.entity_type]:
+                outside[row.entity_type].append(row)
+        return outside
 
     def _entity(self, entity_type: str) -> Entity:
         entity = self.entities.get(entity_type)
         if entity is None:
             raise UnknownEntity(entity_type, list(self.entities))
         return entity
-
-
-def _key(row: Row) -> Key:
-    return row.entity_type, row.entity_id

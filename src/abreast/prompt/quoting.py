@@ -117,10 +117,18 @@ def write_id(text: str) -> str:
         >>> print(write_id("m1"), write_id("the old one"), write_id('["m1",3]'))
         m1 "the old one" ["m1",3]
     """
+    return _id_written_short(text) if len(text) <= _SHORT_TEXT else _id_written(text)
+
+
+def _id_written(text: str) -> str:
     if _IDENTIFIER.fullmatch(text):
         return text
     parts = _parts(text)
     return quote(text) if parts is None else f"[{','.join(map(_written_part, parts))}]"
+
+
+_id_written_short = lru_cache(maxsize=8_192)(_id_written)
+"""A changed row is named twice in a block, and others in each."""
 
 
 def _parts(text: str) -> list[str | int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,7 @@ OTHERS: Final = Party("others", None, 0, "unknown")
 """Those who took part beyond the ones that are named or counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """
     The row a sentence speaks of.
 
@@ -61,8 +60,7 @@ class Span:
     last_revision: int
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(NamedTuple):
     """
     A field that got another value.
 
@@ -87,8 +85,7 @@ class FieldChange:
     now: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class RowChange:
+class RowChange(NamedTuple):
     """
     A row that came or went.
 

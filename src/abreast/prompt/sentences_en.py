@@ -202,8 +202,8 @@ def _existence(change: RowChange) -> str:
 
 
 def _who(parties: Sequence[Party]) -> str:
-    told = [_party(party) for party in parties]
-    listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+    *others, last = map(_party, parties)
+    listed = f"{', '.join(others)} and {last}" if others else last
     return listed[:1].upper() + listed[1:]
 
 

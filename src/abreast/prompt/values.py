@@ -53,18 +53,22 @@ class Writer:
         """Write the exposed ones of a row's values with their labels."""
         labelled = self._labelled.get(entity.name)
         if labelled is None:
-            labelled = tuple((field, field_label(entity, field)) for field in entity.expose)
+            labelled = tuple((field, f"{field_label(entity, field)}: ") for field in entity.expose)
             self._labelled[entity.name] = labelled
-        told = [(field, label) for field, label in labelled if field in values]
-        return "; ".join(f"{label}: {self.value(entity, field, values[field])}" for field, label in told)
+        told: list[str] = []
+        for field, label in labelled:
+            if field in values:
+                value = values[field] if field not in entity.formats else _formatted(entity, field, values[field])
+                told.append(label + self._written(value, self.limit))
+        return "; ".join(told)
 
     def subject(self, entity: Entity, entity_id: str, values: Mapping[str, Any]) -> Subject:
         """Name a row by label, id and title."""
-        return Subject(entity_label(entity), write_id(entity_id), self._title(entity, values))
+        return Subject(entity_label(entity), write_id(entity_id), self._title(entity, values) if values else None)
 
     def _title(self, entity: Entity, values: Mapping[str, Any]) -> str | None:
-        value = values.get(entity.title) if entity.title in entity.expose else None
-        if entity.title is None or value is None:
+        value = None if entity.title is None else values.get(entity.title)
+        if entity.title is None or value is None or entity.title not in entity.expose:
             return None
         return self._written(_formatted(entity, entity.title, value), min(self.limit, TITLE_LENGTH))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 KEY_BYTES = 255
 """Longest id in UTF-8 bytes: three of them and a BIGINT fit an InnoDB key (3,072 bytes)."""
 
-_decode = json.JSONDecoder().decode
+_DECODER = json.JSONDecoder()
 
 _ORACLE_EMPTY = "\x01"
 """Stands for '' on Oracle, which stores '' as NULL; ids may not hold control characters."""
@@ -97,7 +97,14 @@ class JsonText(TypeDecorator[Any]):
 
 
 def _parsed(value: str | None) -> Any:
-    return None if value is None else _decode(value)
+    if value is None:
+        return None
+    try:
+        # What `process_bind_param` wrote has no space around it; to look for some takes longer than to read the rest.
+        found, end = _DECODER.raw_decode(value)
+    except ValueError:
+        return _DECODER.decode(value)
+    return found if end == len(value) else _DECODER.decode(value)
 
 
 class Blob(TypeDecorator[bytes]):

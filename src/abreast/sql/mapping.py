@@ -19,6 +19,7 @@ from abreast.errors import InvalidEntity, InvalidInput, UnknownEntity, UnknownFi
 from abreast.model.entity import Entity, check_shown
 from abreast.sql.keys import from_id, key_kind
 from abreast.sql.paths import WorkspacePath, bound
+from abreast.sql.plain import are_json, is_plain_id, plain_ids
 from abreast.sql.values import check_id, from_json, stored_to_json, to_json
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class EntityTable(WorkspacePath):
         key: Names of the fields that identify a row.
         version_field: Name of the version column's field; None where abreast keeps the versions.
         shown_values: Names of the fields whose values are shown.
+        named: Names of the fields whose changes are told: these, and the hidden ones.
+        secrets: Names of the fields that are not even named.
         hops: Foreign keys to follow until the table that holds the workspace column.
         workspace_column: The column that holds the workspace id.
     """
@@ -54,6 +57,8 @@ class EntityTable(WorkspacePath):
         self._check_named()
         self.names = {column: name for name, column in self.fields.items()}
         self.shown_values = frozenset(entity.expose)
+        self.secrets = frozenset(entity.secret)
+        self.named = self.shown_values.union(entity.hidden)
 
     @property
     def own_workspace_field(self) -> str | None:
@@ -65,11 +70,6 @@ class EntityTable(WorkspacePath):
         """Whether the key tells a row from those of all workspaces."""
         primary = [self.names[column] for column in self.table.primary_key if column in self.names]
         return bool(primary) and set(primary) <= set(self.key)
-
-    @property
-    def secrets(self) -> frozenset[str]:
-        """Fields that are not even named."""
-        return frozenset(self.entity.secret)
 
     def column(self, field: str) -> Column[Any]:
         """
@@ -101,14 +101,22 @@ class EntityTable(WorkspacePath):
     def entity_id(self, values: Mapping[str, Any]) -> str:
         """Write a row's key as its entity id: the value itself, or a JSON list for composite keys."""
         first = values[self.key[0]]
-        if len(self.key) == 1 and type(first) is int:
-            return check_id(f"{self.name}.{self.key[0]}", str(first))
+        if len(self.key) == 1 and type(first) in (str, int) and is_plain_id(plain := str(first)):
+            return plain
         parts = [to_json(f"{self.name}.{field}", values[field], self.fields[field].type) for field in self.key]
         if len(parts) == 1:
             text = parts[0] if isinstance(parts[0], str) else json.dumps(parts[0])
         else:
             text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
         return check_id(f"{self.name}.{'+'.join(self.key)}", text)
+
+    def entity_ids(self, columns: Mapping[str, Sequence[Any]]) -> list[str] | list[str | None]:
+        """Write the keys of many rows as entity ids, None where a key makes none; they are passed by column."""
+        keys = [columns[field] for field in self.key]
+        plain = plain_ids(keys[0]) if len(keys) == 1 else None
+        if plain is not None:
+            return plain
+        return [self._id_of(dict(zip(self.key, parts, strict=True))) for parts in zip(*keys, strict=True)]
 
     def key_condition(self, key: Mapping[str, Any]) -> list[ColumnElement[bool]]:
         """Build the condition that finds one row."""
@@ -132,16 +140,22 @@ class EntityTable(WorkspacePath):
         """Give those exposed fields of a row that are known, as JSON values in the order of `expose`."""
         return {field: self.json_value(field, values[field]) for field in self.entity.expose if field in values}
 
+    def all_exposed(self, columns: Mapping[str, Sequence[Any]], count: int) -> list[dict[str, Any]]:
+        """Give the exposed fields of many rows, as `exposed` does; they are passed by column."""
+        shown = [
+            columns[field] if are_json(columns[field]) else [self.json_value(field, value) for value in columns[field]]
+            for field in self.entity.expose
+        ]
+        rows = zip(*shown, strict=True) if shown else [()] * count
+        return [dict(zip(self.entity.expose, values, strict=True)) for values in rows]
+
     def instance_id(self, instance: object) -> str | None:
         """Write the key of a mapped object of this table as its entity id, without loading anything."""
         mapper: Mapper[Any] = object_mapper(instance)
         if self.table not in mapper.tables:
             return None
         attributes = {name: mapper.get_property_by_column(self.fields[name]).key for name in self.key}
-        try:
-            return self.entity_id({name: vars(instance).get(key) for name, key in attributes.items()})
-        except InvalidInput:
-            return None
+        return self._id_of({name: vars(instance).get(key) for name, key in attributes.items()})
 
     def native(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """
@@ -154,6 +168,12 @@ class EntityTable(WorkspacePath):
         return {
             field: from_json(f"{self.name}.{field}", value, self.column(field).type) for field, value in fields.items()
         }
+
+    def _id_of(self, key: Mapping[str, Any]) -> str | None:
+        try:
+            return self.entity_id(key)
+        except InvalidInput:
+            return None
 
     def _names_of(self, table: Table) -> Mapping[str, Column[Any]]:
         """Name the columns of a table on the way to the workspace: by the attributes of its class, or as they are."""
@@ -270,7 +290,7 @@ class Catalog:
     def shown(self, entity_type: str, field: str) -> bool:
         """Say whether a change of a field makes a line: it is exposed, or hidden and so named."""
         found = self.by_name.get(entity_type)
-        return found is not None and field in (*found.entity.expose, *found.entity.hidden)
+        return found is not None and field in found.named
 
 
 def _columns(entity: Entity) -> tuple[Mapper[Any] | None, Table, dict[str, Column[Any]]]:

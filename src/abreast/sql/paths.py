@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from sqlalchemy import (
     Column,
@@ -37,6 +37,10 @@ class Hop:
 def bound(value: Any, column: Column[Any]) -> ColumnElement[Any]:
     """Bind a value for a comparison; a name SQLAlchemy chose could be that of a column that the statement sets."""
     return bindparam("abreast_bound", value, column.type, unique=True)
+
+
+WORKSPACE: Final = "abreast_workspace"
+"""Parameter of a condition that is built once for all workspaces."""
 
 
 class WorkspacePath:
@@ -74,8 +78,14 @@ class WorkspacePath:
 
     def in_workspace(self, workspace_id: str) -> ColumnElement[bool]:
         """Build the condition that a row belongs to a workspace."""
+        return self._in(bound(self.native_workspace(workspace_id), self.workspace_column))
+
+    def in_given_workspace(self) -> ColumnElement[bool]:
+        """Build the condition that a row belongs to the workspace that `WORKSPACE` gives, as a native value."""
+        return self._in(bindparam(WORKSPACE, type_=self.workspace_column.type))
+
+    def _in(self, here: ColumnElement[Any]) -> ColumnElement[bool]:
         last = self._last_table().c[self.workspace_column.key]
-        here = bound(self.native_workspace(workspace_id), self.workspace_column)
         return self._through(last == here, len(self.hops))
 
     def below(self, values: Mapping[Column[Any], Any]) -> Iterator[ColumnElement[bool]]:

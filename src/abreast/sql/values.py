@@ -18,6 +18,7 @@ from sqlalchemy.types import Boolean, Float, Integer, String, TypeDecorator
 
 from abreast.errors import InvalidInput
 from abreast.sql.columns import KEY_BYTES
+from abreast.sql.plain import is_plain_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +47,7 @@ def check_id(name: str, value: object, *, empty: bool = False) -> str:
         raise InvalidInput(name, f"is {type(value).__name__}, not a string", "pass the id as a string")
     if not value and not empty:
         raise InvalidInput(name, "is empty", "pass an id of 1 to 255 bytes")
-    if value.isascii() and value.isprintable() and len(value) <= KEY_BYTES:
+    if is_plain_id(value):
         return value
     if any(character < _FIRST_PRINTABLE for character in value):
         raise InvalidInput(name, "holds a control character (NUL to U+001F)", "use an id without it")

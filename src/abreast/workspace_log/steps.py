@@ -142,6 +142,10 @@ class Steps:
         """Look up what took effect and what was refused."""
         return attempts.list_attempts(connection, self.tables, self.catalog, wanted)
 
+    def has_written(self, connection: Connection, workspace_id: str, thread_id: str, after: int) -> bool:
+        """Say whether a thread has written after a revision."""
+        return changes.has_written(connection, self.tables, workspace_id, thread_id, after=after)
+
     def bind_thread(self, connection: Connection, workspace_id: str, thread_id: str) -> None:
         """Bind a thread to a workspace that has a row or a log."""
         batches.begin_workspace(connection, self.tables, self.catalog, workspace_id, new_epoch=_new_epoch())
@@ -252,7 +256,7 @@ def sound(cursor: Cursor) -> Cursor:
     Raises:
         InvalidInput: One of its parts cannot.
     """
-    Cursor.from_json(cursor.to_json())
+    Cursor.from_json({name: getattr(cursor, name) for name in Cursor.__slots__})
     if not 0 <= cursor.revision <= LARGEST_INTEGER:
         raise InvalidInput("cursor.revision", "is out of range", "pass a cursor that read_batch() gave")
     check_id("cursor.workspace_id", cursor.workspace_id)

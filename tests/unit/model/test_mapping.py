@@ -189,3 +189,70 @@ def test_a_workspace_id_that_the_column_cannot_hold():
     table = Table("t", MetaData(), Column("id", Integer, primary_key=True), Column("workspace_id", Integer))
     with pytest.raises(InvalidInput, match="^workspace_id: a str was given that is no integer"):
         EntityTable(Entity(table, expose=[])).native_workspace("w1")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [1, 2, 3],
+        ["m1", "the one"],
+        [1, "1"],
+        ["m1", "é"],
+        ["m1", "a\nb"],
+        ["m1", ""],
+        ["m1", "x" * 256],
+        ["m1", "\ud800"],
+        [1, None],
+        [True, 1],
+        [date(2026, 9, 28)],
+        [],
+    ],
+)
+def test_many_ids_are_those_of_each_row(keys: list[Any]):
+    """I4: the ids of rows read together are those by which each row is found; None for what makes none."""
+    entity = EntityTable(Entity(slot, expose=["version"], key=["hour"]))
+    assert [one_id(entity, {"hour": key}) for key in keys] == entity.entity_ids({"hour": keys})
+
+
+def test_many_composite_ids():
+    """I4: ids of several columns are those of each row too."""
+    entity, day = EntityTable(Entity(slot, expose=["version"])), date(2026, 9, 28)
+    assert ['["2026-09-28",1]', '["2026-09-28",2]'] == entity.entity_ids({"day": [day, day], "hour": [1, 2]})
+
+
+def one_id(entity: EntityTable, values: dict[str, Any]) -> str | None:
+    """Write the id of one row."""
+    try:
+        return entity.entity_id(values)
+    except InvalidInput:
+        return None
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["open", None, "booked"],
+        ["가나다", "x"],
+        ["a\0b", "x"],
+        ["\ud800"],
+        [1, None],
+        [True, 1],
+        [1.5, float("nan")],
+        [date(2026, 9, 28), None],
+        [None],
+        [[1, "x"], "x"],
+        [],
+    ],
+)
+def test_many_values_are_those_of_each_row(column: list[Any]):
+    """I5: values read together are shown as each would be, whatever stands beside it in its column."""
+    entity = EntityTable(Entity(item, expose=["id", "title"], workspace="move_id.workspace_id"))
+    rows = [{"id": place, "title": value} for place, value in enumerate(column)]
+    columns = {"id": range(len(rows)), "title": column}
+    assert repr([entity.exposed(row) for row in rows]) == repr(entity.all_exposed(columns, len(rows)))
+
+
+def test_many_rows_of_which_nothing_is_shown():
+    """Rows without an exposed field are rows all the same."""
+    entity = EntityTable(Entity(item, expose=[], workspace="move_id.workspace_id"))
+    assert [{}, {}] == entity.all_exposed({"id": [1, 2]}, 2)

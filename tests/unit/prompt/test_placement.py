@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
@@ -174,6 +175,14 @@ def test_message_objects():
     assert made == place(messages, BLOCK, read_at=2, make=lambda text: Message("human", text))[1]
     assert Message("human", f"{BLOCK}\n\na") == place(messages, BLOCK, "merge", read_at=2)[1]
     assert Message("tool", f"b\n\n{BLOCK}") == place(messages, BLOCK, "merge")[3]
+
+
+def test_objects_whose_type_names_no_role():
+    """The type of some objects says that they are messages; who speaks, their role says."""
+    roles = ("system", "user", "assistant")
+    messages = [SimpleNamespace(type="message", role=role, content="Hello") for role in roles]
+    made = SimpleNamespace()
+    assert made is place(messages, BLOCK, make=lambda _: made)[1]
 
 
 @pytest.mark.parametrize(

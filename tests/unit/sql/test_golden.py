@@ -66,6 +66,7 @@ OPERATIONS = (
     "number",
     "changes",
     "attempts",
+    "has_written",
     "erase",
     "forget_before",
     "renew_epoch",
@@ -248,6 +249,7 @@ def run_reads(recorder, log):
     recorder.record("changes", lambda: log.changes("w3", after=1, entity=item, key=10))
     since = datetime(2026, 9, 28, tzinfo=UTC)
     recorder.record("attempts", lambda: log.attempts("w3", actor=ANNA, since=since, limit=20))
+    recorder.record("has_written", lambda: log.database.read(log.steps.has_written, "w3", "t1", 3))
     recorder.record("erase", lambda: log.erase("w3", item, 10))
     recorder.record("forget_before", lambda: log.forget_before("w3", 3))
     recorder.record("renew_epoch", lambda: log.renew_epoch("w3"))

@@ -6,7 +6,9 @@ WHERE abreast_workspace_event.workspace_id = :place AND abreast_workspace_event.
 FROM abreast_thread
 WHERE abreast_thread.thread_id = :thread) AS bound, abreast_thread_cursor.epoch AS cursor_epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark, (SELECT abreast_workspace_event.event_id
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = :place AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, CASE WHEN (EXISTS (SELECT *
+WHERE abreast_workspace_event.workspace_id = :place AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, (SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = :place AND abreast_workspace_event.revision = :in_checkpoint) AS checkpoint_mark, CASE WHEN (EXISTS (SELECT *
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = :place AND abreast_workspace_event.revision IS NULL)) THEN :param_1 ELSE :param_2 END AS waiting
 FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = :thread AND abreast_thread_cursor.scope = :of_scope
@@ -19,14 +21,14 @@ WHERE abreast_workspace_event.workspace_id = :place AND abreast_workspace_event.
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.workspace_id = :abreast_bound_1 ORDER BY move.move_in_date DESC, move.id
+WHERE move.workspace_id = :abreast_workspace ORDER BY move.move_in_date DESC, move.id
  FETCH FIRST 101 ROWS ONLY;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
 WHERE checklist_item.move_id IN (SELECT hop0.id
 FROM move hop0
-WHERE hop0.workspace_id = :abreast_bound_1) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
+WHERE hop0.workspace_id = :abreast_workspace) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
  FETCH FIRST 101 ROWS ONLY;
 
 SELECT abreast_entity_version.entity_id, abreast_entity_version.version

@@ -4,7 +4,9 @@ WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_work
 FROM abreast_thread
 WHERE abreast_thread.thread_id = %(thread)s::VARCHAR) AS bound, abreast_thread_cursor.epoch AS cursor_epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark, (SELECT abreast_workspace_event.event_id
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, CASE WHEN (EXISTS (SELECT *
+WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, (SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_workspace_event.revision = %(in_checkpoint)s::BIGINT) AS checkpoint_mark, CASE WHEN (EXISTS (SELECT *
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_workspace_event.revision IS NULL)) THEN %(param_1)s::INTEGER ELSE %(param_2)s::INTEGER END AS waiting
 FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = %(thread)s::VARCHAR AND abreast_thread_cursor.scope = %(of_scope)s::VARCHAR
@@ -17,14 +19,14 @@ WHERE abreast_workspace_event.workspace_id = %(place)s::VARCHAR AND abreast_work
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.workspace_id = %(abreast_bound_1)s::VARCHAR ORDER BY move.move_in_date DESC, move.id
+WHERE move.workspace_id = %(abreast_workspace)s::VARCHAR ORDER BY move.move_in_date DESC, move.id
  LIMIT %(param_1)s::INTEGER;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
 WHERE checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %(abreast_bound_1)s::VARCHAR) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
+WHERE hop0.workspace_id = %(abreast_workspace)s::VARCHAR) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
  LIMIT %(param_1)s::INTEGER;
 
 SELECT abreast_entity_version.entity_id, abreast_entity_version.version

@@ -6,7 +6,9 @@ WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revi
 FROM abreast_thread
 WHERE abreast_thread.thread_id = %s) AS bound, abreast_thread_cursor.epoch AS cursor_epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark, (SELECT abreast_workspace_event.event_id
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, CASE WHEN (EXISTS (SELECT *
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, (SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = %s) AS checkpoint_mark, CASE WHEN (EXISTS (SELECT *
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision IS NULL)) THEN %s ELSE %s END AS waiting
 FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = %s AND abreast_thread_cursor.scope = %s
@@ -53,7 +55,9 @@ WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revi
 FROM abreast_thread
 WHERE abreast_thread.thread_id = %s) AS bound, abreast_thread_cursor.epoch AS cursor_epoch, abreast_thread_cursor.revision, abreast_thread_cursor.mark, (SELECT abreast_workspace_event.event_id
 FROM abreast_workspace_event
-WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, CASE WHEN (EXISTS (SELECT *
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = abreast_thread_cursor.revision) AS mark_found, (SELECT abreast_workspace_event.event_id
+FROM abreast_workspace_event
+WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision = %s) AS checkpoint_mark, CASE WHEN (EXISTS (SELECT *
 FROM abreast_workspace_event
 WHERE abreast_workspace_event.workspace_id = %s AND abreast_workspace_event.revision IS NULL)) THEN %s ELSE %s END AS waiting
 FROM abreast_workspace LEFT OUTER JOIN abreast_thread_cursor ON abreast_thread_cursor.workspace_id = abreast_workspace.workspace_id AND abreast_thread_cursor.thread_id = %s AND abreast_thread_cursor.scope = %s

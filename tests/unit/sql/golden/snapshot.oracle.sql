@@ -11,14 +11,14 @@ WHERE abreast_workspace.workspace_id = :workspace_id_1;
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.workspace_id = :abreast_bound_1 ORDER BY move.move_in_date DESC, move.id
+WHERE move.workspace_id = :abreast_workspace ORDER BY move.move_in_date DESC, move.id
  FETCH FIRST 101 ROWS ONLY;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
 WHERE checklist_item.move_id IN (SELECT hop0.id
 FROM move hop0
-WHERE hop0.workspace_id = :abreast_bound_1) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
+WHERE hop0.workspace_id = :abreast_workspace) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
  FETCH FIRST 101 ROWS ONLY;
 
 SELECT abreast_entity_version.entity_id, abreast_entity_version.version

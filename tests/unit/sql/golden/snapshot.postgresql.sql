@@ -9,14 +9,14 @@ WHERE abreast_workspace.workspace_id = %(workspace_id_1)s::VARCHAR;
 
 SELECT move.id, move.workspace_id, move.version, move.move_in_date, move.stage
 FROM move
-WHERE move.workspace_id = %(abreast_bound_1)s::VARCHAR ORDER BY move.move_in_date DESC, move.id
+WHERE move.workspace_id = %(abreast_workspace)s::VARCHAR ORDER BY move.move_in_date DESC, move.id
  LIMIT %(param_1)s::INTEGER;
 
 SELECT checklist_item.id, checklist_item.move_id, checklist_item.title, checklist_item.done
 FROM checklist_item
 WHERE checklist_item.move_id IN (SELECT hop0.id
 FROM move AS hop0
-WHERE hop0.workspace_id = %(abreast_bound_1)s::VARCHAR) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
+WHERE hop0.workspace_id = %(abreast_workspace)s::VARCHAR) AND checklist_item.title IS NOT NULL ORDER BY checklist_item.id
  LIMIT %(param_1)s::INTEGER;
 
 SELECT abreast_entity_version.entity_id, abreast_entity_version.version
