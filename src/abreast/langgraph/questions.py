@@ -123,8 +123,8 @@ def _is_answered(found: CheckpointTuple | None, tasks: Iterable[str]) -> bool:
 
 
 def _ids(tasks: Mapping[str, Any]) -> tuple[str, ...]:
-    listed = [value if isinstance(value, (list, tuple)) else [value] for value in tasks.values()]
-    return tuple(dict.fromkeys(str(getattr(each, "id", each)) for value in listed for each in value))
+    asked = [each for value in tasks.values() for each in _as_list(value)]
+    return tuple(dict.fromkeys(str(getattr(each, "id", each)) for each in asked))
 
 
 def _results(found: CheckpointTuple | None, messages: Sequence[Any]) -> Iterator[ToolMessage]:
@@ -158,4 +158,4 @@ def _put_before(results: Sequence[ToolMessage], given: Any) -> Any:
 
 
 def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+    return list(value) if type(value) is list else [value]  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
