@@ -57,7 +57,8 @@ def traced(graph: BoundGraph, _world: Around) -> None:
 
 def node_of_unbound_parent(graph: BoundGraph, world: Around) -> None:
     """Let a graph without a lease call it."""
-    parent_of(graph, world).invoke(QUESTION, config(), context=CONTEXT)
+    # Its own checkpoints come before and after the agent's run, and not beside it.
+    parent_of(graph, world).invoke(QUESTION, config(), context=CONTEXT, durability="sync")
 
 
 def node_of_bound_parent(graph: BoundGraph, world: Around) -> None:

@@ -246,7 +246,7 @@ def test_s12_replay_of_a_tool(talk: Talk):
 
 
 def test_s16_executed_write_vanishes(talk: Talk):
-    """S16: a write whose result the conversation never got is told as an event, made by its own agent."""
+    """S16: a write whose result the conversation does not hold is told as an event, made by its own agent."""
 
     @tool
     def gated() -> str:
@@ -256,7 +256,8 @@ def test_s16_executed_write_vanishes(talk: Talk):
     talk.build([gated])
     talk.ask("Do both", calls(update(1, stage="booked"), ("gated", {})))
     assert ("booked", None, 2) == talk.row()
-    talk.ask("Never mind")
+    before = next(state for state in talk.history() if not state.next)
+    talk.run({"messages": [("user", "Never mind")]}, before.config)
     assert "An agent in this conversation changed the stage" in talk.model.block()
     talk.ask("And now?")
     assert "Nothing changed." in talk.model.block()

