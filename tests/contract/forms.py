@@ -174,7 +174,7 @@ ASYNC: dict[str, Callable[[BoundGraph, Around], Any]] = {
     "inside a RunnableLambda": ainside,
     "traced": atraced,
     "node of an unbound parent": lambda graph, world: parent_of(graph, world).ainvoke(
-        QUESTION, config(), context=CONTEXT
+        QUESTION, config(), context=CONTEXT, durability="sync"
     ),
     "node of a bound parent": lambda graph, world: bind(parent_of(graph, world), world.log).ainvoke(
         QUESTION, config(), context=CONTEXT
