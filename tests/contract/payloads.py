@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from langchain_anthropic import ChatAnthropic
+from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -17,8 +18,8 @@ Part = tuple[str, str]
 """Who says it, and one part of a message as JSON."""
 
 
-class Claude(ChatAnthropic):
-    """Anthropic's model."""
+class Recording(BaseChatModel):
+    """Answers in order, and keeps the payloads that the provider's class makes."""
 
     answers: list[Any] = Field(default_factory=list)
     payloads: list[dict[str, Any]] = Field(default_factory=list)
@@ -29,24 +30,18 @@ class Claude(ChatAnthropic):
 
     async def _agenerate(self, messages: list[BaseMessage], stop: Any = None, *_: Any, **options: Any) -> ChatResult:
         return self._generate(messages, stop, **options)
+
+
+class Claude(Recording, ChatAnthropic):
+    """Anthropic's model."""
 
     def parts(self, call: int = -1) -> list[Part]:
         """Give the messages of a request part by part, without cache marks, which are no part of a prefix."""
         return [part for message in self.payloads[call]["messages"] for part in _parts(message)]
 
 
-class GPT(ChatOpenAI):
+class GPT(Recording, ChatOpenAI):
     """OpenAI's model, by either of its services: chat completions or responses."""
-
-    answers: list[Any] = Field(default_factory=list)
-    payloads: list[dict[str, Any]] = Field(default_factory=list)
-
-    def _generate(self, messages: list[BaseMessage], stop: Any = None, *_: Any, **options: Any) -> ChatResult:
-        self.payloads.append(json.loads(json.dumps(self._get_request_payload(messages, stop=stop, **options))))
-        return _result(self.answers)
-
-    async def _agenerate(self, messages: list[BaseMessage], stop: Any = None, *_: Any, **options: Any) -> ChatResult:
-        return self._generate(messages, stop, **options)
 
     def items(self, call: int = -1) -> list[dict[str, Any]]:
         """Give what stands in a request one after the other: messages, and calls of tools with their results."""

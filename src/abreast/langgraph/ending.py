@@ -87,10 +87,8 @@ class Ending:
 
 
 def _outcome_of(error: BaseException) -> Outcome:
-    if isinstance(error, GraphInterrupt):
-        return "interrupted"
-    if isinstance(error, QuestionOpen):
-        # It is as open as before: what the thread was last asked still counts.
+    if isinstance(error, (GraphInterrupt, QuestionOpen)):
+        # A question that was not answered is as open as before.
         return "interrupted"
     if isinstance(error, LeaseLost):
         return "lost"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from langgraph.graph.state import CompiledStateGraph
 
 from abreast.errors import InvalidInput
-from abreast.langgraph.arguments import came, check_log
+from abreast.langgraph.arguments import came, check_choice, check_log
 from abreast.langgraph.call import has_spoken, read_call
 from abreast.langgraph.ending import Ending
-from abreast.langgraph.questions import MESSAGES, check_policy, closes, may_matter, with_results
+from abreast.langgraph.questions import MESSAGES, ON_INTERRUPTED, closes, saver_to_ask, with_results
 from abreast.langgraph.state import value_of
 from abreast.runs import Runs
 from abreast.runs.runs import BUSY_TIMEOUT, LEASE_SECONDS
@@ -76,7 +76,7 @@ def bind(
             "pass the graph that compile() or create_agent() gave",
         )
     check_log(log)
-    check_policy(on_interrupted)
+    check_choice("on_interrupted", on_interrupted, ON_INTERRUPTED)
     runs = Runs(log, on_busy=on_busy, busy_timeout=busy_timeout, lease_seconds=lease_seconds)
     return _with_rest(BoundGraph(runs=runs, on_interrupted=on_interrupted, **_attributes(graph)), graph)
 
@@ -178,9 +178,10 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
 
         A thread that holds messages is not new: abreast came to it later, and its answers may be out of date.
         """
-        if not may_matter(call, run, input):
+        saver = saver_to_ask(call, run, input)
+        if saver is None:
             return input
-        found = call.saver.get_tuple(call.of_thread()) if call.saver else None
+        found = saver.get_tuple(call.of_thread())
         if run.is_first and found is None and not has_spoken(input):
             self.runs.open(run)
         if not closes(found, run, input, self.on_interrupted):
@@ -188,9 +189,10 @@ class BoundGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return with_results(found, input, value_of(self.get_state(call.of_thread()).values, MESSAGES))
 
     async def _aopen(self, call: Call, run: Run, input: Any) -> Any:  # noqa: A002 - as above
-        if not may_matter(call, run, input):
+        saver = saver_to_ask(call, run, input)
+        if saver is None:
             return input
-        found = await call.saver.aget_tuple(call.of_thread()) if call.saver else None
+        found = await saver.aget_tuple(call.of_thread())
         if run.is_first and found is None and not has_spoken(input):
             await self.runs.aopen(run)
         if not closes(found, run, input, self.on_interrupted):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.base import WRITES_IDX_MAP
 from langgraph.types import Command
 
-from abreast.errors import InvalidInput, NothingToAnswer, QuestionOpen
+from abreast.errors import NothingToAnswer, QuestionOpen
+from abreast.langgraph.arguments import check_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from langgraph.checkpoint.base import CheckpointTuple
+    from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
     from abreast.langgraph.call import Call
     from abreast.runs import Run
@@ -36,28 +36,17 @@ _UNKNOWN: Final = (
 _log = logging.getLogger(__name__)
 
 
-def check_policy(on_interrupted: object) -> None:
+def saver_to_ask(call: Call, run: Run, given: object) -> BaseCheckpointSaver[Any] | None:
     """
-    Make sure that a policy is known.
-
-    Raises:
-        InvalidInput: It is not.
-    """
-    if on_interrupted not in ON_INTERRUPTED:
-        raise InvalidInput("on_interrupted", f"is {on_interrupted!r}, which is unknown", 'use "reject" or "cancel"')
-
-
-def may_matter(call: Call, run: Run, given: object) -> bool:
-    """
-    Say whether the thread's checkpoint has to be looked at before its graph is called.
+    Give the saver whose checkpoint has to be looked at before the graph is called, if one has.
 
     A run that succeeded has left no question open, so most runs look at nothing. Whoever names a checkpoint chooses
     what it goes on from, and a graph within another one is asked nothing by itself.
     """
     named = call.configurable.get("checkpoint_id") or call.configurable.get("checkpoint_ns")
-    if call.saver is None or call.inside is not None or named:
-        return False
-    return run.previous != "succeeded" or _answers(given)
+    if call.inside is not None or named or (run.previous == "succeeded" and not _answers(given)):
+        return None
+    return call.saver
 
 
 def closes(found: CheckpointTuple | None, run: Run, given: Any, on_interrupted: OnInterrupted) -> bool:
@@ -150,10 +139,8 @@ def _stored_results(found: CheckpointTuple | None) -> Iterator[ToolMessage]:
 
 
 def _put_before(results: Sequence[ToolMessage], given: Any) -> Any:
-    if not isinstance(given, Mapping):
-        way_out = "pass the input as a dict, or answer the question with Command(resume=…)"
-        raise InvalidInput("input", f"is {type(given).__name__}, into which results of tools cannot be put", way_out)
-    fields = cast("Mapping[str, Any]", given)
+    way_out = "pass the input as a dict, or answer the question with Command(resume=…)"
+    fields = check_mapping("input", given, "the state's keys", way_out)
     return {**fields, MESSAGES: [*results, *_as_list(fields.get(MESSAGES, []))]}
 
 

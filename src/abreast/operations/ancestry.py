@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import select
-
 from abreast.errors import CheckpointCorrupt
 from abreast.operations import checkpoints, pending
 from abreast.operations.checkpoints import Loaded, verified
@@ -60,12 +58,10 @@ def ancestors(
         CheckpointCorrupt: One of them changed or is missing.
     """
     table = tables.checkpoint
-    columns = (table.c.checkpoint_id, table.c.seq, table.c.parent_id, table.c.body, table.c.checksum)
-    inside = (table.c.thread_id == address.thread_id, table.c.checkpoint_ns == address.checkpoint_ns)
     wanted, before = row.parent_id, row.seq
     while wanted is not None:
-        older = select(*columns).where(*inside, table.c.seq < before).order_by(table.c.seq.desc()).limit(_PAGE)
-        page = connection.execute(older).all()
+        older = checkpoints.select_stored(tables, address).where(table.c.seq < before).order_by(table.c.seq.desc())
+        page = connection.execute(older.limit(_PAGE)).all()
         for each in page:
             if each.checkpoint_id == wanted:
                 found = verified(address, each)

@@ -170,11 +170,18 @@ def number_after(connection: Connection, tables: Tables, thread_id: str, checkpo
     return int(connection.scalar(lower) or 0) + 1
 
 
-def newest_of(connection: Connection, tables: Tables, thread_id: str, checkpoint_ns: str) -> str | None:
+def newest_of(connection: Connection, tables: Tables, address: Address) -> str | None:
     """Give the newest checkpoint of a namespace other than the graph's own."""
     row = tables.checkpoint
-    inside = (row.c.thread_id == thread_id, row.c.checkpoint_ns == checkpoint_ns)
-    return connection.scalar(select(row.c.checkpoint_id).where(*inside).order_by(row.c.seq.desc()).limit(1))
+    listed = select(row.c.checkpoint_id).where(*elements.inside(row, address))
+    return connection.scalar(listed.order_by(row.c.seq.desc()).limit(1))
+
+
+def select_stored(tables: Tables, address: Address) -> Any:
+    """Build the SELECT of a namespace's rows as `verified` reads them."""
+    row = tables.checkpoint
+    columns = (row.c.checkpoint_id, row.c.seq, row.c.parent_id, row.c.body, row.c.checksum)
+    return select(*columns).where(*elements.inside(row, address))
 
 
 def verified(address: Address, row: Any) -> StoredCheckpoint:
@@ -232,11 +239,7 @@ def checksum_of(address: Address, checkpoint_id: str, parent_id: str | None, bod
 def is_checkpoint(tables: Tables, address: Address, checkpoint_id: str) -> ColumnElement[bool]:
     """Build the condition for one row."""
     row = tables.checkpoint
-    return and_(
-        row.c.thread_id == address.thread_id,
-        row.c.checkpoint_ns == address.checkpoint_ns,
-        row.c.checkpoint_id == checkpoint_id,
-    )
+    return and_(*elements.inside(row, address), row.c.checkpoint_id == checkpoint_id)
 
 
 def _columns(tables: Tables) -> list[Any]:

@@ -23,7 +23,7 @@ def copy_thread(connection: Connection, tables: Tables, source: str, target: str
         InvalidInput: The target has checkpoints.
     """
     found = {thread_id: heads.lock(connection, tables, thread_id) for thread_id in sorted({source, target})}
-    head = found[source]
+    head, deleted = found[source], found[target]
     if head is None or head.deleted:
         return
     there = select(tables.checkpoint.c.seq).where(tables.checkpoint.c.thread_id == target).limit(1)
@@ -32,13 +32,8 @@ def copy_thread(connection: Connection, tables: Tables, source: str, target: str
             "target_thread_id", "is a thread that has checkpoints", "delete it before, or name a new one"
         )
     heads.begin(connection, tables, target)
-    epoch = (found[target] or head).epoch if found[target] else 0
-    for table in (
-        tables.checkpoint,
-        tables.checkpoint_value,
-        tables.checkpoint_element,
-        tables.checkpoint_write,
-    ):
+    epoch = deleted.epoch if deleted else 0
+    for table in tables.of_checkpoints:
         _copy(connection, table, source, target, epoch)
     _copy_head(connection, tables, source, target)
 

@@ -14,7 +14,7 @@ from abreast.operations.manifests import Listed, Serialized, Span, checksum, joi
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement, Connection, Table
     from sqlalchemy.sql.dml import Insert
 
     from abreast.sql.tables import Tables
@@ -36,6 +36,11 @@ class Address(NamedTuple):
 
     thread_id: str
     checkpoint_ns: str
+
+
+def inside(table: Table, address: Address) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Build the conditions that a row of any of the checkpoint tables belongs to a namespace."""
+    return table.c.thread_id == address.thread_id, table.c.checkpoint_ns == address.checkpoint_ns
 
 
 class ElementRow(NamedTuple):
@@ -183,8 +188,8 @@ def keep_only(connection: Connection, tables: Tables, address: Address, channel:
 def channels_of(connection: Connection, tables: Tables, address: Address) -> list[str]:
     """List the channels that have a log in a namespace."""
     element = tables.checkpoint_element
-    inside = (element.c.thread_id == address.thread_id, element.c.checkpoint_ns == address.checkpoint_ns)
-    return list(connection.scalars(select(element.c.channel).where(*inside).distinct().order_by(element.c.channel)))
+    listed = select(element.c.channel).where(*inside(element, address)).distinct()
+    return list(connection.scalars(listed.order_by(element.c.channel)))
 
 
 def _merged(spans: Sequence[Span]) -> list[Span]:
@@ -212,17 +217,13 @@ def _rows(connection: Connection, tables: Tables, address: Address, channel: str
 
 def _remove(connection: Connection, tables: Tables, address: Address, channel: str, span: Span) -> None:
     element = tables.checkpoint_element
-    inside = (element.c.first >= span.start, element.c.first < span.end)
-    connection.execute(delete(element).where(_of_channel(tables, address, channel), *inside))
+    removed = (element.c.first >= span.start, element.c.first < span.end)
+    connection.execute(delete(element).where(_of_channel(tables, address, channel), *removed))
 
 
 def _of_channel(tables: Tables, address: Address, channel: str) -> ColumnElement[bool]:
     element = tables.checkpoint_element
-    return and_(
-        element.c.thread_id == address.thread_id,
-        element.c.checkpoint_ns == address.checkpoint_ns,
-        element.c.channel == channel,
-    )
+    return and_(*inside(element, address), element.c.channel == channel)
 
 
 def _row(checkpoint_ns: str, row: Any) -> ElementRow:
@@ -251,8 +252,8 @@ def insertion(tables: Tables) -> Insert:
 @cache
 def _within(tables: Tables) -> Any:
     element = tables.checkpoint_element
-    inside = (element.c.first < bindparam("end"), element.c.first + element.c["count"] > bindparam("start"))
-    return _select(tables).where(element.c.channel == bindparam("channel"), *inside).order_by(element.c.first)
+    shared = (element.c.first < bindparam("end"), element.c.first + element.c["count"] > bindparam("start"))
+    return _select(tables).where(element.c.channel == bindparam("channel"), *shared).order_by(element.c.first)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from sqlalchemy import BigInteger, and_, bindparam, case, exists, func, literal, or_, select, update
 
 from abreast.errors import CheckpointConflict, LeaseLost, ThreadBusy, ThreadDeleted
-from abreast.operations.leases import NOBODY
+from abreast.operations import leases
 from abreast.sql.columns import KeyText
 from abreast.sql.dialects import dialect_of, insert_missing
 
@@ -338,14 +338,14 @@ def _refused(connection: Connection, tables: Tables, claim: Claim, head: Head, *
 def holder(connection: Connection, tables: Tables, thread_id: str) -> str | None:
     """Name the run that has a thread's lease, if somebody has."""
     lease = tables.thread_lease
-    valid = (lease.c.run_id != NOBODY, lease.c.expires_at >= dialect_of(connection).clock())
-    return connection.scalar(select(lease.c.run_id).where(lease.c.thread_id == thread_id, *valid))
+    valid = leases.is_valid(tables, dialect_of(connection).clock())
+    return connection.scalar(select(lease.c.run_id).where(lease.c.thread_id == thread_id, valid))
 
 
 def _leased(tables: Tables, clock: ColumnElement[int]) -> ColumnElement[bool]:
     lease = tables.thread_lease
-    valid = (lease.c.run_id != NOBODY, lease.c.expires_at >= clock)
-    return exists(select(literal(1)).select_from(lease)).where(lease.c.thread_id == bindparam("thread"), *valid)
+    of_thread = (lease.c.thread_id == bindparam("thread"), leases.is_valid(tables, clock))
+    return exists(select(literal(1)).select_from(lease)).where(*of_thread)
 
 
 @cache

@@ -104,10 +104,16 @@ def begin(connection: Connection, tables: Tables, thread_id: str) -> None:
     insert_missing(connection, tables.thread_lease, values)
 
 
+def is_valid(tables: Tables, clock: ColumnElement[int]) -> ColumnElement[bool]:
+    """Build the condition that somebody has a lease, and that it has not run out."""
+    lease = tables.thread_lease
+    return and_(lease.c.run_id != NOBODY, lease.c.expires_at >= clock)
+
+
 def held(connection: Connection, tables: Tables, thread_ids: Sequence[str]) -> dict[str, Held]:
     """Give the leases of at most `MOST_AT_ONCE` threads, as they stand, by thread."""
     lease = tables.thread_lease
-    valid = and_(lease.c.run_id != NOBODY, lease.c.expires_at >= dialect_of(connection).clock())
+    valid = is_valid(tables, dialect_of(connection).clock())
     wanted = select(
         lease.c.thread_id,
         lease.c.fence,
@@ -188,8 +194,7 @@ def ask_to_stop(connection: Connection, tables: Tables, thread_id: str, asked_by
     row = tables.thread_lease
     holder = and_(
         row.c.thread_id == thread_id,
-        row.c.run_id != NOBODY,
-        row.c.expires_at >= dialect_of(connection).clock(),
+        is_valid(tables, dialect_of(connection).clock()),
         row.c.stop_asked_by.is_(None),
     )
     return connection.execute(update(row).where(holder).values(stop_asked_by=asked_by)).rowcount == 1

@@ -164,7 +164,7 @@ def _check_place(connection: Connection, tables: Tables, new: Publication) -> bo
         raise CheckpointConflict(*new.address, new.parent_id, None, why="the named checkpoint was removed")
     if not new.address.checkpoint_ns:
         return False
-    newest = newest_of(connection, tables, *new.address)
+    newest = newest_of(connection, tables, new.address)
     if newest == new.checkpoint_id:
         return True
     if newest != new.expected and not new.anywhere:

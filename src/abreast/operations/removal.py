@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, and_, case, delete, literal, or_, select
 
 from abreast.errors import CheckpointsNeeded
 from abreast.operations import ancestry, checkpoints, elements, heads
-from abreast.operations.elements import Address
+from abreast.operations.elements import Address, inside
 from abreast.operations.manifests import Listed, Span, Stored
 from abreast.sql.dialects import dialect_of
 
@@ -47,12 +47,7 @@ def delete_thread(connection: Connection, tables: Tables, thread_id: str) -> Non
     """Remove everything of a thread but its tombstone; what is not there is no error."""
     if not heads.bury(connection, tables, thread_id):
         return
-    for table in (
-        tables.checkpoint,
-        tables.checkpoint_value,
-        tables.checkpoint_element,
-        tables.checkpoint_write,
-    ):
+    for table in tables.of_checkpoints:
         connection.execute(delete(table).where(table.c.thread_id == thread_id))
 
 
@@ -152,12 +147,10 @@ def _bodies(
     connection: Connection, tables: Tables, address: Address, checkpoint_ids: Iterable[str]
 ) -> dict[str, StoredCheckpoint]:
     """Read checkpoints, oldest first."""
-    row = tables.checkpoint
-    columns = (row.c.checkpoint_id, row.c.seq, row.c.parent_id, row.c.body, row.c.checksum)
-    inside = (row.c.thread_id == address.thread_id, row.c.checkpoint_ns == address.checkpoint_ns)
     found: list[StoredCheckpoint] = []
     for page in _pages(sorted(checkpoint_ids)):
-        rows = connection.execute(select(*columns).where(*inside, row.c.checkpoint_id.in_(page)))
+        named = tables.checkpoint.c.checkpoint_id.in_(page)
+        rows = connection.execute(checkpoints.select_stored(tables, address).where(named))
         found += [checkpoints.verified(address, each) for each in rows]
     return {each.checkpoint_id: each for each in sorted(found, key=lambda each: each.seq)}
 
@@ -196,19 +189,18 @@ def _remove(
         return
     _follow(connection, tables, address, parents)
     for table in (tables.checkpoint_write, tables.checkpoint):
-        inside = (table.c.thread_id == address.thread_id, table.c.checkpoint_ns == address.checkpoint_ns)
         for page in _pages(gone):
-            connection.execute(delete(table).where(*inside, table.c.checkpoint_id.in_(page)))
+            connection.execute(delete(table).where(*inside(table, address), table.c.checkpoint_id.in_(page)))
     _sweep(connection, tables, address)
 
 
 def _follow(connection: Connection, tables: Tables, address: Address, parents: Mapping[str, str | None]) -> None:
     """Let the children of what is removed follow its parents."""
     row = tables.checkpoint
-    inside = (row.c.thread_id == address.thread_id, row.c.checkpoint_ns == address.checkpoint_ns)
+    listed = select(row.c.checkpoint_id).where(*inside(row, address))
     children: set[str] = set()
     for page in _pages(list(parents)):
-        children |= set(connection.scalars(select(row.c.checkpoint_id).where(*inside, row.c.parent_id.in_(page))))
+        children |= set(connection.scalars(listed.where(row.c.parent_id.in_(page))))
     for child in _bodies(connection, tables, address, children - parents.keys()).values():
         if child.parent_id is not None:
             checkpoints.set_parent(connection, tables, address, child, _before(child.parent_id, parents))
@@ -235,24 +227,22 @@ def _sweep(connection: Connection, tables: Tables, address: Address) -> None:
     for channel in elements.channels_of(connection, tables, address):
         elements.keep_only(connection, tables, address, channel, spans.get(channel, ()))
     value = tables.checkpoint_value
-    inside = (value.c.thread_id == address.thread_id, value.c.checkpoint_ns == address.checkpoint_ns)
+    here = inside(value, address)
     stored = {
-        (row.channel, int(row.seq)) for row in connection.execute(select(value.c.channel, value.c.seq).where(*inside))
+        (row.channel, int(row.seq)) for row in connection.execute(select(value.c.channel, value.c.seq).where(*here))
     }
     for page in _pages(sorted(stored - values)):
         each = or_(*(and_(value.c.channel == channel, value.c.seq == seq) for channel, seq in page))
-        connection.execute(delete(value).where(*inside, each))
+        connection.execute(delete(value).where(*here, each))
 
 
 def _all_bodies(connection: Connection, tables: Tables, address: Address) -> Iterator[Body]:
     """Give the bodies of a namespace, a page at a time."""
     row = tables.checkpoint
-    columns = (row.c.checkpoint_id, row.c.seq, row.c.parent_id, row.c.body, row.c.checksum)
-    inside = (row.c.thread_id == address.thread_id, row.c.checkpoint_ns == address.checkpoint_ns)
     after = -1
     while True:
-        later = select(*columns).where(*inside, row.c.seq > after).order_by(row.c.seq).limit(_AT_ONCE)
-        page = connection.execute(later).all()
+        later = checkpoints.select_stored(tables, address).where(row.c.seq > after).order_by(row.c.seq)
+        page = connection.execute(later.limit(_AT_ONCE)).all()
         yield from (checkpoints.verified(address, each).body for each in page)
         if len(page) < _AT_ONCE:
             return

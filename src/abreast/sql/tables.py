@@ -9,7 +9,7 @@ from functools import cache
 from sqlalchemy import BigInteger, Column, Index, MetaData, Table
 
 from abreast.errors import InvalidInput
-from abreast.sql.columns import KEY_BYTES, Blob, JsonText, KeyText, Micros, unique_once_set
+from abreast.sql.columns import Blob, JsonText, KeyText, Micros, unique_once_set
 
 DEFAULT_PREFIX = "abreast_"
 NAMESPACE_BYTES = 1_024
@@ -59,6 +59,11 @@ class Tables:
     checkpoint_value: Table
     checkpoint_element: Table
     checkpoint_write: Table
+
+    @property
+    def of_checkpoints(self) -> tuple[Table, ...]:
+        """What a thread's checkpoints are made of, besides its head row."""
+        return self.checkpoint, self.checkpoint_value, self.checkpoint_element, self.checkpoint_write
 
 
 @cache
@@ -165,7 +170,6 @@ def define_tables(prefix: str = DEFAULT_PREFIX) -> Tables:
 
 def _checkpoint_tables(prefix: str, metadata: MetaData) -> dict[str, Table]:
     """Define what `SqlSaver` stores in; values are bytes, which no database changes or refuses."""
-    of_namespace = (("thread_id", KEY_BYTES), ("checkpoint_ns", NAMESPACE_BYTES))
     return {
         "checkpoint_head": Table(
             f"{prefix}checkpoint_head",
@@ -187,7 +191,7 @@ def _checkpoint_tables(prefix: str, metadata: MetaData) -> dict[str, Table]:
         "checkpoint_value": Table(
             f"{prefix}checkpoint_value",
             metadata,
-            *(Column(name, KeyText(length), primary_key=True) for name, length in of_namespace),
+            *_of_namespace(),
             Column("channel", KeyText(), primary_key=True),
             Column("seq", BigInteger, primary_key=True, autoincrement=False),
             Column("kind", KeyText(64), nullable=False),
@@ -197,7 +201,7 @@ def _checkpoint_tables(prefix: str, metadata: MetaData) -> dict[str, Table]:
         "checkpoint_element": Table(
             f"{prefix}checkpoint_element",
             metadata,
-            *(Column(name, KeyText(length), primary_key=True) for name, length in of_namespace),
+            *_of_namespace(),
             Column("channel", KeyText(), primary_key=True),
             Column("first", BigInteger, primary_key=True, autoincrement=False),
             Column("count", BigInteger, nullable=False),
@@ -209,7 +213,7 @@ def _checkpoint_tables(prefix: str, metadata: MetaData) -> dict[str, Table]:
         "checkpoint_write": Table(
             f"{prefix}checkpoint_write",
             metadata,
-            *(Column(name, KeyText(length), primary_key=True) for name, length in of_namespace),
+            *_of_namespace(),
             Column("checkpoint_id", KeyText(), primary_key=True),
             Column("task_id", KeyText(), primary_key=True),
             Column("idx", BigInteger, primary_key=True, autoincrement=False),
@@ -228,8 +232,7 @@ def _checkpoint_table(prefix: str, metadata: MetaData) -> Table:
     table = Table(
         f"{prefix}checkpoint",
         metadata,
-        Column("thread_id", KeyText(), primary_key=True),
-        Column("checkpoint_ns", KeyText(NAMESPACE_BYTES), primary_key=True),
+        *_of_namespace(),
         Column("checkpoint_id", KeyText(), primary_key=True),
         Column("seq", BigInteger, nullable=False),
         Column("parent_id", KeyText()),
@@ -242,6 +245,13 @@ def _checkpoint_table(prefix: str, metadata: MetaData) -> Table:
     Index(f"{prefix}checkpoint_seq", table.c.thread_id, table.c.checkpoint_ns, table.c.seq)
     Index(f"{prefix}checkpoint_run", table.c.run_id)
     return table
+
+
+def _of_namespace() -> list[Column[str]]:
+    return [
+        Column("thread_id", KeyText(), primary_key=True),
+        Column("checkpoint_ns", KeyText(NAMESPACE_BYTES), primary_key=True),
+    ]
 
 
 def _event_table(prefix: str, metadata: MetaData) -> Table:

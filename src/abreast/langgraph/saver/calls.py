@@ -219,7 +219,7 @@ class Calls:
         """Make sure that nobody but this run has moved the thread on since it was loaded."""
         newest = head.head_id
         if address.checkpoint_ns:
-            newest = checkpoints.newest_of(connection, self.database.tables, *address)
+            newest = checkpoints.newest_of(connection, self.database.tables, address)
         if newest not in (None, checkpoint_id, load.newest) and not self.lineage.has(load.number, newest):
             raise CheckpointConflict(*address, load.newest, newest)
 

@@ -143,7 +143,7 @@ class Listing:
             head = heads.read(connection, tables, address.thread_id)
             newest = head.head_id if head else None
             if address.checkpoint_ns:
-                newest = checkpoints.newest_of(connection, tables, *address)
+                newest = checkpoints.newest_of(connection, tables, address)
             checkpoints.fill(
                 connection, tables, together, {name for each in together for name in each.row.body.channels}
             )

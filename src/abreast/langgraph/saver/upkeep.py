@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from abreast.errors import InvalidInput
 from abreast.langgraph.arguments import check_choice, check_kind, check_list, check_whole
 from abreast.langgraph.saver.acts import read, run
+from abreast.langgraph.saver.publishing import COUNTERS
 from abreast.operations import copies, removal
 from abreast.sql.values import check_id
 
@@ -73,4 +74,4 @@ def copy_thread(database: Database, source: str, target: str) -> Generator[Act, 
 
 def changes_in(codec: Codec, body: Body) -> Collection[str]:
     """Give the channels that a checkpoint holds as changes: LangGraph counts them in its metadata."""
-    return set(codec.loads(body.metadata).get("counters_since_delta_snapshot") or {})
+    return set(codec.loads(body.metadata).get(COUNTERS) or {})
