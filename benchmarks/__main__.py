@@ -1,10 +1,10 @@
-"""Run the benchmarks: `python -m benchmarks [--quick] [replay | agents | models | savers]`."""
+"""Run the benchmarks: `python -m benchmarks [--quick] [replay | agents | models | savers | contract]`."""
 
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from benchmarks import agents, models, replay_tau2, savers
+from benchmarks import agents, models, replay_tau2, saver_contract, savers
 from benchmarks.servers import postgresql_url
 from tests.servers.shared import POSTGRESQL
 
@@ -42,7 +42,18 @@ def store(arguments: Sequence[str], *, quick: bool) -> int:
     return savers.main([*arguments, *(["--quick"] if quick else [])])
 
 
-BENCHMARKS: Mapping[str, Callable[..., int]] = {"replay": replay, "agents": cost, "models": answer, "savers": store}
+def contract(arguments: Sequence[str], *, quick: bool) -> int:
+    """Try what savers keep, SqlSaver and LangGraph's own."""
+    return saver_contract.main([*arguments, *(["--quick"] if quick else [])])
+
+
+BENCHMARKS: Mapping[str, Callable[..., int]] = {
+    "replay": replay,
+    "agents": cost,
+    "models": answer,
+    "savers": store,
+    "contract": contract,
+}
 
 
 def main() -> int:

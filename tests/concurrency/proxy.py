@@ -5,6 +5,7 @@ import enum
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -26,10 +27,16 @@ class Cut(enum.Enum):
 
 @dataclass
 class Proxy:
-    """Passes bytes between clients and one server; cuts one connection when told to, or refuses all."""
+    """
+    Passes bytes between clients and one server; cuts one connection when told to, or refuses all.
+
+    Attributes:
+        delay: Seconds for which it holds what a client sends.
+    """
 
     target: tuple[str, int]
     listener: socket.socket
+    delay: float = 0
     cut: Cut = Cut.NEVER
     cuts: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -47,10 +54,15 @@ class Proxy:
 
     def _pass(self, client: socket.socket) -> None:
         with contextlib.suppress(OSError), client, socket.create_connection(self.target) as server:
+            for end in (client, server):
+                # Otherwise small messages wait for one another.
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             muted = threading.Event()
             answers = threading.Thread(target=_answer, args=(server, client, muted), daemon=True)
             answers.start()
             while data := client.recv(PIECE):
+                if self.delay:
+                    time.sleep(self.delay)
                 cut = self._cut_of(data)
                 if cut is Cut.AFTER_COMMIT:
                     muted.set()
@@ -90,11 +102,11 @@ def _shut(end: socket.socket) -> None:
 
 
 @contextlib.contextmanager
-def proxy_to(url: str) -> Iterator[Proxy]:
+def proxy_to(url: str, delay: float = 0) -> Iterator[Proxy]:
     """Open a way to the server of a URL."""
     parsed = make_url(url)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        proxy = Proxy((parsed.host, parsed.port), listener)
+        proxy = Proxy((parsed.host, parsed.port), listener, delay)
         threading.Thread(target=proxy.serve, daemon=True).start()
         yield proxy
         _shut(listener)

@@ -132,7 +132,7 @@ def dies_in_its_tool(url: str, store: str) -> None:
         ask(agent)
 
 
-def test_w06_killed_in_the_tool(log: WorkspaceLog, product_url: str, store: str):
+def test_w06_c04_killed_in_the_tool(log: WorkspaceLog, product_url: str, store: str):
     """W06 I7 I4: a new process that goes on enters the tool again, changes nothing, and gets the recorded result."""
     with together((dies_in_its_tool, product_url, store)) as (child,):
         assert child.died()

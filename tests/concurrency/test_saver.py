@@ -1,10 +1,7 @@
 """SqlSaver in several processes and threads: killed, stopped, at once."""
 
 import threading
-from itertools import count
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -18,7 +15,7 @@ from abreast.langgraph.saver import SqlSaver
 from tests.concurrency import children
 from tests.concurrency.backends import ON_POSTGRESQL
 from tests.concurrency.children import barrier, results
-from tests.concurrency.fuses import IN_FLIGHT, Fuse, die
+from tests.concurrency.fuses import IN_FLIGHT, Fuse
 from tests.concurrency.product import W, add_items, log_of
 from tests.concurrency.watching import until_somebody_waits
 
@@ -93,28 +90,6 @@ def new_checkpoint(number):
     }
 
 
-def test_c04_killed_at_any_step_of_a_put(database, product_url):
-    """C04 I10 I11: a checkpoint is published with all its bytes or not at all, whenever its process dies."""
-    saver = SqlSaver(database)
-    saver.put(CONFIG, new_checkpoint(1), STEP, {"todo": 1, "note": 1})
-    number, published = 1, []
-    for at in count(1):
-        child = children.start(puts_under_fuse, product_url, at, number, number + 1)
-        died = child.died()
-        found = SqlSaver(database).get_tuple(CONFIG)
-        assert found.checkpoint["id"] in (f"c{number:04}", f"c{number + 1:04}")
-        done = found.checkpoint["id"] == f"c{number + 1:04}"
-        number += done
-        assert new_checkpoint(number)["channel_values"] == found.checkpoint["channel_values"]
-        published.append(done)
-        if not died:
-            break
-    assert published == sorted(published)
-    assert 2 == sum(published)
-    assert len(published) > 5
-    assert number == len(list(SqlSaver(database).list(CONFIG)))
-
-
 @ON_POSTGRESQL
 def test_c04_killed_while_the_commit_is_on_its_way(database, product_url):
     """C04 I10: repeated after a COMMIT that nobody heard of, a put is there once."""
@@ -127,78 +102,6 @@ def test_c04_killed_while_the_commit_is_on_its_way(database, product_url):
         found = saver.get_tuple(CONFIG)
         assert new_checkpoint(number)["channel_values"] == found.checkpoint["channel_values"]
         assert number == len(list(saver.list(CONFIG)))
-
-
-def test_c04_a_finished_sibling_does_not_run_again(database, product_url, tmp_path):
-    """C04: of two parallel nodes the one whose writes were acknowledged is not called again after a kill."""
-    folder = tmp_path / "calls"
-    folder.mkdir()
-    child = children.start(dies_beside_a_sibling, product_url, str(folder))
-    assert child.died()
-    graph = siblings(SqlSaver(database), str(folder), dies=False)
-    graph.invoke(None, CONFIG, durability="sync")
-    calls = sorted(path.name.split("-")[0] for path in folder.iterdir())
-    assert ["first", "second", "second"] == calls
-    assert {"first", "second"} == set(graph.get_state(CONFIG).values["messages"][-1].content.split())
-
-
-def siblings(saver, folder, *, dies):
-    """Build a graph of two parallel nodes that leave a trace of each call."""
-    stored = threading.Event()
-    put_writes = saver.put_writes
-
-    def noticing(config, writes, task_id, task_path=""):
-        put_writes(config, writes, task_id, task_path)
-        if "AIMessage(content='first'" in repr(writes):
-            stored.set()
-
-    saver.put_writes = noticing
-
-    def first(_state):
-        (Path(folder) / f"first-{uuid4()}").touch()
-        return {"messages": [AIMessage("first")]}
-
-    def second(_state):
-        (Path(folder) / f"second-{uuid4()}").touch()
-        if dies:
-            assert stored.wait(30)
-            die()
-        return {"messages": [AIMessage("second")]}
-
-    builder = StateGraph(MessagesState).add_node("first", first).add_node("second", second)
-    builder.add_node(
-        "last",
-        lambda state: {"messages": [AIMessage(" ".join(m.content for m in state["messages"] if m.type == "ai"))]},
-    )
-    for name in ("first", "second"):
-        builder.add_edge(START, name).add_edge(name, "last")
-    return builder.compile(checkpointer=saver)
-
-
-def dies_beside_a_sibling(url, folder):
-    """Run the graph until one node has ended and the other kills the process."""
-    with Database.open(url) as database:
-        siblings(SqlSaver(database), folder, dies=True).invoke(
-            {"messages": [("user", "go")]}, CONFIG, durability="sync"
-        )
-
-
-def puts_many(url, thread_id, turns, meet):
-    """Publish many checkpoints of one thread."""
-    with Database.open(url) as database:
-        saver = SqlSaver(database)
-        config = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
-        meet.wait()
-        for number in range(1, turns + 1):
-            config = saver.put(config, new_checkpoint(number), STEP, {"todo": number, "note": number})
-            saver.put_writes(config, [("note", "x")], "task")
-        return len(list(saver.list({"configurable": {"thread_id": thread_id}})))
-
-
-def test_c30_many_processes_put_at_once(database, product_url):
-    """C30: no error, and all rows are there."""
-    meet = barrier(4)
-    assert [40] * 4 == results(*[(puts_many, product_url, f"t{number}", 40, meet) for number in range(4)])
 
 
 def test_c29_no_lock_is_held_across_the_pool(database, product_url):

@@ -1,5 +1,8 @@
 """I8: after a later run has loaded a thread, no checkpoint and no pending write of an earlier run takes effect."""
 
+import asyncio
+import threading
+
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.base import empty_checkpoint
@@ -308,6 +311,46 @@ class TestBoundGraphs:
         assert [True] * (savers.place.runner is None) == refused
         savers.call(graph, "update_state", CONFIG, {"note": "changed"})
         assert "changed" == savers.call(graph, "get_state", CONFIG).values["note"]
+
+
+def test_c28_a_slow_store_holds_the_run_up(world, savers):
+    """C28: a bound run goes on when its checkpoint is stored, so none of them wait in memory."""
+    saver, steps, stored = savers.new(), [], []
+    far = threading.Event()
+
+    def node(state):
+        steps.append(len(steps) + 1 - len(stored))
+        if len(steps) == 10:
+            far.set()
+        return {"todo": [*state.get("todo", []), "x" * 99]}
+
+    def after_put(put):
+        # The first one waits for a run that would go on without it.
+        if not stored:
+            far.wait(0.3)
+        stored.append(put)
+
+    _slow(saver, after_put)
+    graph = graph_of(saver, node, *((f"n{number}", node) for number in range(19)))
+    savers.ask(bind(graph, world.log), "m1", BOUND)
+    assert 20 == len(steps)
+    assert 1 >= max(steps)
+
+
+def _slow(saver, after_put):
+    put, aput = saver.put, saver.aput
+
+    def slow(*arguments):
+        found = put(*arguments)
+        after_put(found)
+        return found
+
+    async def aslow(*arguments):
+        found = await aput(*arguments)
+        await asyncio.to_thread(after_put, found)
+        return found
+
+    saver.put, saver.aput = slow, aslow
 
 
 def _head(world):

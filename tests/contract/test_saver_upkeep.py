@@ -52,18 +52,6 @@ class TestPrune:
         values = [row for row in savers.rows()["checkpoint_value"] if "'note'" in row]
         assert len(values) <= left + 1
 
-    def test_c25_an_open_question_can_still_be_answered(self, savers):
-        """C25: the newest checkpoint keeps its pending writes."""
-        graph = graph_of(savers.new(), lambda _state: {"note": interrupt("which day?")})
-        savers.ask(graph, "m0")
-        savers.invoke(graph, Command(resume="28"))
-        savers.ask(graph, "m1")
-        savers.call(savers.new(), "prune", ["t1"])
-        state = savers.call(graph, "get_state", CONFIG)
-        assert ["which day?"] == [each.value for each in state.interrupts]
-        savers.invoke(graph, Command(resume="30"))
-        assert "30" == savers.call(graph, "get_state", CONFIG).values["note"]
-
     def test_younger_ones_stay(self, savers):
         """With an age only what is older is removed, by the database's clock."""
         conversation(savers)

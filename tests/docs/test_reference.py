@@ -11,6 +11,7 @@ from abreast import langchain, langgraph, model, prompt, runs
 from abreast.langgraph import SqlSaver, WorkspaceNodes
 from abreast.model.write import WriteResult
 from abreast.runs import Run, Runs
+from abreast.testing import saver_contract
 from abreast.workspace_log.write import Write
 from tests.docs.pages import ROOT
 
@@ -30,7 +31,7 @@ CLASSES = [
     Write,
     WriteResult,
 ]
-PACKAGES = [runs, langchain, langgraph, prompt, model]
+PACKAGES = [runs, langchain, langgraph, prompt, model, saver_contract]
 # What abreast itself calls, and no user has to.
 INTERNAL = {
     "get_next_version",

@@ -108,6 +108,14 @@ def count(connection: Connection, tables: Tables, address: Address, checkpoint_i
     return int(connection.scalar(_count(tables), parameters) or 0)
 
 
+def count_of_others(connection: Connection, tables: Tables, address: Address, checkpoint_id: str, writer: int) -> int:
+    """Count a checkpoint's ordinary writes that somebody else has stored."""
+    row = tables.checkpoint_write
+    statement = _count(tables).where(row.c.writer != bindparam("writer"))
+    parameters = {**address._asdict(), "checkpoint_id": checkpoint_id, "writer": writer}
+    return int(connection.scalar(statement, parameters) or 0)
+
+
 @cache
 def _count(tables: Tables) -> Any:
     row = tables.checkpoint_write

@@ -205,12 +205,16 @@ class Calls:
         tables, checkpoint_id = self.database.tables, rows[0].checkpoint_id
         special = [write.idx for write in rows if write.idx < 0]
         pending.put(connection, tables, address, rows)
-        head = heads.hold(connection, tables, claim, checkpoint_id, alone=bool(special))
+        # Of two runs without a lease one waits here, and then sees what the other has stored.
+        races = claim.fence is None and load is not None
+        head = heads.hold(connection, tables, claim, checkpoint_id, alone=races or bool(special))
         marks = bool(special) and not address.checkpoint_ns
         if marks:
             heads.mark(connection, tables, address.thread_id, checkpoint_id, special)
         if claim.fence is None and load is not None:
             self._check_newest(connection, address, checkpoint_id, head, load)
+            if len(special) < len(rows):
+                self._check_alone(connection, address, checkpoint_id, load)
         return marks and head.head_id != checkpoint_id
 
     def _check_newest(
@@ -222,6 +226,18 @@ class Calls:
             newest = checkpoints.newest_of(connection, self.database.tables, address)
         if newest not in (None, checkpoint_id, load.newest) and not self.lineage.has(load.number, newest):
             raise CheckpointConflict(*address, load.newest, newest)
+
+    def _check_alone(self, connection: Connection, address: Address, checkpoint_id: str, load: Load) -> None:
+        """
+        Make sure that nobody else has stored results of the checkpoint's tasks since this run has loaded it.
+
+        Whose results come first goes on: if both stored some, neither could publish, and the next run would go on
+        with a mixture.
+        """
+        others = pending.count_of_others(connection, self.database.tables, address, checkpoint_id, load.number)
+        if others != load.writes_of(checkpoint_id):
+            why = "somebody else has stored results of its tasks"
+            raise CheckpointConflict(*address, checkpoint_id, checkpoint_id, why=why)
 
     def _mark(self, connection: Connection, address: Address, rows: Sequence[PendingWrite]) -> None:
         tables = self.database.tables

@@ -44,6 +44,10 @@ class Load:
     parent_id: str | None
     writes: int
 
+    def writes_of(self, checkpoint_id: str | None) -> int:
+        """Count the ordinary pending writes of others that a checkpoint may have: only the loaded one had any."""
+        return self.writes if checkpoint_id == self.checkpoint_id else 0
+
     def token(self) -> str:
         """Write it as text, which every serializer of configurations can keep."""
         fields = (self.number, self.place, self.epoch, self.newest, self.checkpoint_id, self.parent_id, self.writes)

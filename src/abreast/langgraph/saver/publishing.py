@@ -87,7 +87,7 @@ class Put:
         """Ordinary writes of others that the parent may have."""
         if self.load is None or self.copies:
             return None
-        return self.load.writes if self.parent_id == self.load.checkpoint_id else 0
+        return self.load.writes_of(self.parent_id)
 
 
 @dataclass(frozen=True, slots=True)
